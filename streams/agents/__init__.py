@@ -1,0 +1,1 @@
+"""The loop of every app: take a batch, decide, send, mark. No Faust."""

@@ -1,0 +1,1 @@
+"""One use case a module: (input, state, now) -> decision; its ports beside it."""

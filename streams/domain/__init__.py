@@ -1,0 +1,1 @@
+"""Pure functions over frozen values: no clock, environment, log, asyncio or I/O."""

@@ -1,0 +1,1 @@
+"""Candidate schema, constraints, clause grammar, consistency, provenance."""

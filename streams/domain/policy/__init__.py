@@ -1,0 +1,1 @@
+"""The policy set, roles, scopes and validity."""

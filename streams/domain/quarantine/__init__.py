@@ -1,0 +1,1 @@
+"""Transitions and entries of the quarantine ledger."""

@@ -1,0 +1,1 @@
+"""Fingerprints, findings and population reconciliation of a recall."""

@@ -1,0 +1,1 @@
+"""Populations and findings of a scan."""

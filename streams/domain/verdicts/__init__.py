@@ -1,0 +1,1 @@
+"""Evidence, join and verdict."""

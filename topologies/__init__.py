@@ -1,0 +1,1 @@
+"""Which topics and steps make an app. No branch on what an event says."""

@@ -1,0 +1,1 @@
+"""One frozen Topology a deployable."""

@@ -1,0 +1,1 @@
+"""Ports to adapters; the only importer of ``streams.adapters``."""
