@@ -1,0 +1,213 @@
+"""Records to bytes and back: Avro single-object encoding (``C3 01``, CRC-64-AVRO fingerprint, body).
+
+The contract: ``encode`` writes the newest schema of the record's class. ``decode`` accepts exactly the schemas this
+release ships; an unknown fingerprint, a truncated body, trailing bytes, text that is not UTF-8 or holds NUL, and a size
+over the bound are refused with a reason. Decoding never executes, recurses or allocates beyond what the bytes hold.
+
+Confluent's wire format (a schema registry) is not read here yet.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+import fastavro
+from fastavro.schema import fingerprint, to_parsing_canonical_form
+
+from pratique.contract import records
+from pratique.contract.topics import MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
+from pratique.errors import ConfigurationError, MalformedError, TooLargeError
+
+MARKER: Final = b"\xc3\x01"
+"""Avro specification, "Single-object encoding"."""
+
+HEADER_BYTES: Final = len(MARKER) + 8
+
+RECORD_CLASSES: Final[tuple[type[Any], ...]] = (
+    records.CompactionRequested,
+    records.MemoryRecalled,
+    records.Work,
+    records.Evidence,
+    records.Verdict,
+    records.MemoryFinding,
+    records.LedgerEntry,
+    records.AuditEntry,
+)
+
+RecordT = TypeVar("RecordT")
+Converter = Callable[[Any], Any]
+
+
+def schema_directory() -> Path:
+    """Return the folder of the ``.avsc`` files: inside the installed wheel, or at the root of a checkout.
+
+    Raises:
+        ConfigurationError: Neither is there; the installation is damaged.
+    """
+    packaged = Path(str(resources.files("pratique"))) / "schemas"
+    checkout = Path(__file__).resolve().parents[3] / "schemas" / "avro"
+    for candidate in (packaged, checkout):
+        if (candidate / "Verdict.avsc").is_file():
+            return candidate
+    raise ConfigurationError("no schema files beside the package; reinstall `pratique`")
+
+
+class _Codec:
+    """Encoder and decoder of one record class."""
+
+    def __init__(self, record_class: type[Any]) -> None:
+        source = json.loads((schema_directory() / f"{record_class.__name__}.avsc").read_text(encoding="utf-8"))
+        self.record_class = record_class
+        self.header = MARKER + bytes.fromhex(_fingerprint(source))
+        # Times stay integers: logical types would turn them into datetimes and back.
+        self.schema = fastavro.parse_schema(_without_logical_types(source))
+        self.to_plain = _to_plain(record_class)
+        self.from_plain = _from_plain(record_class)
+
+
+@cache
+def _codecs() -> tuple[dict[type[Any], _Codec], dict[bytes, _Codec]]:
+    codecs = [_Codec(record_class) for record_class in RECORD_CLASSES]
+    return {item.record_class: item for item in codecs}, {item.header: item for item in codecs}
+
+
+def encode(record: object) -> bytes:
+    """Return a record in single-object encoding.
+
+    Raises:
+        MalformedError: A field's value does not fit the schema.
+    """
+    codec = _codecs()[0][type(record)]
+    buffer = io.BytesIO()
+    buffer.write(codec.header)
+    try:
+        fastavro.schemaless_writer(buffer, codec.schema, codec.to_plain(record))
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        raise MalformedError(f"a field of {codec.record_class.__name__} does not fit its schema") from None
+    return buffer.getvalue()
+
+
+def decode(
+    value: bytes | None, record_class: type[RecordT], *, max_bytes: int = MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES
+) -> RecordT:
+    """Read one record of the given class.
+
+    Args:
+        value: The record's value as consumed; null for a tombstone, which no record class has.
+        record_class: What is expected on this topic.
+        max_bytes: Largest accepted size of the value.
+
+    Raises:
+        TooLargeError: The value is larger than ``max_bytes``.
+        MalformedError: The value is not exactly one record of that class in a schema of this release.
+    """
+    name = record_class.__name__
+    if value is None:
+        raise MalformedError(f"value is null, a {name} was expected")
+    if len(value) > max_bytes:
+        raise TooLargeError(f"{name} has {len(value)} bytes, {max_bytes} are allowed")
+    codec = _codecs()[1].get(value[:HEADER_BYTES])
+    if codec is None:
+        raise MalformedError(f"value starts with no schema fingerprint of this release, a {name} was expected")
+    if codec.record_class is not record_class:
+        raise MalformedError(f"value is a {codec.record_class.__name__}, a {name} was expected")
+    buffer = io.BytesIO(value)
+    buffer.seek(HEADER_BYTES)
+    try:
+        record = codec.from_plain(fastavro.schemaless_reader(buffer, codec.schema, None))
+    except MalformedError:
+        raise
+    except (ValueError, EOFError, IndexError, OverflowError, MemoryError, TypeError, KeyError):
+        # fastavro's own messages may quote what it read.
+        raise MalformedError(f"bytes are not a {name}") from None
+    if buffer.tell() != len(value):
+        raise MalformedError(f"{name} is followed by {len(value) - buffer.tell()} more bytes")
+    return typing.cast("RecordT", record)
+
+
+def fingerprints() -> dict[str, str]:
+    """Return each record's CRC-64-AVRO fingerprint as it stands on the wire (8 bytes, little endian, hexadecimal)."""
+    return {item.record_class.__name__: item.header[len(MARKER) :].hex() for item in _codecs()[0].values()}
+
+
+def _fingerprint(source: Any) -> str:  # noqa: ANN401 - a schema is any JSON
+    return str(fingerprint(to_parsing_canonical_form(source), "CRC-64-AVRO"))
+
+
+def _without_logical_types(schema: Any) -> Any:  # noqa: ANN401 - a schema is any JSON
+    if isinstance(schema, dict):
+        return {key: _without_logical_types(item) for key, item in schema.items() if key != "logicalType"}
+    if isinstance(schema, list):
+        return [_without_logical_types(item) for item in schema]
+    return schema
+
+
+def _identity(value: Any) -> Any:  # noqa: ANN401 - converters are untyped inside this module
+    return value
+
+
+def _text(value: str) -> str:
+    if "\x00" in value:
+        raise MalformedError("text holds NUL; remove it")
+    return value
+
+
+def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
+    """Return the function that turns a value of the hinted type into what fastavro writes."""
+    if is_dataclass(hint):
+        hints = get_type_hints(hint)
+        members = [(item.name, _to_plain(hints[item.name])) for item in fields(hint)]
+        return lambda value: {name: convert(getattr(value, name)) for name, convert in members}
+    inner = _optional(hint)
+    if inner is not None:
+        convert = _to_plain(inner)
+        return lambda value: None if value is None else convert(value)
+    if get_origin(hint) is tuple:
+        convert = _to_plain(get_args(hint)[0])
+        return _identity if convert is _identity else lambda value: [convert(item) for item in value]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return lambda value: value.value
+    return _identity
+
+
+def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
+    """Return the function that turns what fastavro read into a value of the hinted type."""
+    if is_dataclass(hint):
+        hints = get_type_hints(hint)
+        members = [(item.name, _from_plain(hints[item.name])) for item in fields(hint)]
+        make = typing.cast("Callable[..., Any]", hint)
+        return lambda value: make(*[convert(value[name]) for name, convert in members])
+    inner = _optional(hint)
+    if inner is not None:
+        convert = _from_plain(inner)
+        return lambda value: None if value is None else convert(value)
+    if get_origin(hint) is tuple:
+        convert = _from_plain(get_args(hint)[0])
+        return lambda value: tuple([convert(item) for item in value])
+    return _from_plain_leaf(hint)
+
+
+def _from_plain_leaf(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {item.value: item for item in hint}.__getitem__
+    if hint is str:
+        return _text
+    if hint == Mapping[str, str]:
+        return lambda value: {_text(key): _text(item) for key, item in value.items()}
+    return _identity
+
+
+def _optional(hint: Any) -> Any:  # noqa: ANN401 - a type hint
+    if get_origin(hint) in {types.UnionType, typing.Union}:
+        return next(item for item in get_args(hint) if item is not type(None))
+    return None

@@ -1,0 +1,85 @@
+"""The digests of the published language; ``docs/reference/digests.md`` has the table with a vector for each.
+
+The contract: every function says its exact preimage. Canonical JSON is ``canonical_json``; where a digest is over
+ASCII-escaped JSON or plain text instead, that is the seeds' choice and is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from pratique.contract.canonical import JsonValue, bytes_sha256, canonical_sha256, text_sha256
+from pratique.contract.records import CompactionRequested, JoinKey, MemoryRecalled, Origin, SourceMessage
+
+
+def message_record(message: SourceMessage) -> dict[str, JsonValue]:
+    """Return a source message's record (AID-I-004.008 G001): id, role and content, and nothing else."""
+    return {"message_id": message.message_id, "role": message.role.value, "content": message.content}
+
+
+def message_sha256(message: SourceMessage) -> str:
+    """Return the canonical digest of a message's record."""
+    return canonical_sha256(message_record(message))
+
+
+def source_population_sha256(message_sha256s: Sequence[str]) -> str:
+    """Return the canonical digest of the list of message digests, in order."""
+    return canonical_sha256(list(message_sha256s))
+
+
+def recall_population_sha256(keys: Iterable[tuple[str, str, str, str]]) -> str:
+    """Return a recall's population digest (AID-D-001.005 G001).
+
+    Preimage: JSON **with** ASCII escaping of the sorted list of [tenant, recall request, entry, version].
+    """
+    preimage = json.dumps(sorted(keys), separators=(",", ":"))
+    return hashlib.sha256(preimage.encode("utf-8")).hexdigest()
+
+
+def compaction_subject_sha256(candidate_json: str) -> str:
+    """Return the digest of the candidate's raw bytes, which need not parse."""
+    return text_sha256(candidate_json)
+
+
+def recall_subject_sha256(contents: Iterable[tuple[str, str, str]]) -> str:
+    """Return the canonical digest of the sorted list of [entry, version, content digest]."""
+    return canonical_sha256([list(item) for item in sorted(contents)])
+
+
+def request_sha256(value: bytes) -> str:
+    """Return the digest of a request's value as published."""
+    return bytes_sha256(value)
+
+
+def compaction_join_key(request: CompactionRequested, value: bytes, population_sha256: str | None) -> JoinKey:
+    """Return the join key of a compaction.
+
+    Args:
+        request: The decoded request.
+        value: The request as published.
+        population_sha256: Digest of the source population; null where the messages are malformed.
+    """
+    return JoinKey(
+        request.tenant_id,
+        Origin.COMPACTION,
+        request.compaction_request_id,
+        population_sha256,
+        compaction_subject_sha256(request.candidate_json),
+        request_sha256(value),
+    )
+
+
+def recall_join_key(request: MemoryRecalled, value: bytes) -> JoinKey:
+    """Return the join key of a recall: population from the loader's manifest, subject from the contents."""
+    population = recall_population_sha256(
+        (request.tenant_id, request.recall_request_id, item.entry_id, item.memory_version)
+        for item in request.expected_entries
+    )
+    subject = recall_subject_sha256(
+        (item.entry_id, item.memory_version, text_sha256(item.content)) for item in request.entries
+    )
+    return JoinKey(
+        request.tenant_id, Origin.RECALL, request.recall_request_id, population, subject, request_sha256(value)
+    )
