@@ -244,6 +244,7 @@ class Receipt:
 class Decided:
     """The verdict app's proposal: the signed verdict. The first valid one in log order is the verdict."""
 
+    outcome: VerdictOutcome
     verdict: bytes
     key_id: str
     signature: bytes

@@ -1,0 +1,1 @@
+"""What the use cases need from outside, one port a module; adapters implement them, bootstrap binds them."""

@@ -1,0 +1,264 @@
+"""The joins of one evidence partition: what is open, what was decided, what follows from the next record.
+
+The contract: ``PartitionJoins.read`` takes authenticated evidence in log order, one record at a time, and returns what
+follows from it. It knows no clock: expiry is told to it (``expire``), after the shell has read everything that was
+appended before the deadline. Feeding the same log in any batches gives the same effects (architecture, decisions 3-7).
+
+What it does not do: authenticate, check partitions, read or write anything. An index of what was decided is kept for
+``retention_ms`` of log time; an OPENED that may be older than that index is never believed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pratique.contract.reasons import Reason, ReasonCode
+from pratique.contract.records import Decided, EvidenceKind, JoinKey, Opened, StatedReason, Verdict
+from streams.domain.verdicts.evidence import Stated, join_id
+from streams.domain.verdicts.verdict import decide, is_refusal
+
+
+@dataclass(frozen=True, slots=True)
+class JoinLimits:
+    """Bounds of one partition.
+
+    Attributes:
+        horizon_ms: How long after its ``requested_at`` a request may be opened.
+        skew_ms: How far a publisher's clock may run ahead.
+        open_per_tenant: Open joins one tenant may have in a partition; one beyond is QUOTA_EXCEEDED.
+    """
+
+    horizon_ms: int
+    skew_ms: int
+    open_per_tenant: int
+
+    @property
+    def retention_ms(self) -> int:
+        """How long a decision is remembered, in log time: longer than any OPENED of its request can be believed."""
+        return 2 * self.horizon_ms + self.skew_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Append DECIDED with this verdict to the partition."""
+
+    join_key: JoinKey
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """Publish this decision: it is the first in log order."""
+
+    join_key: JoinKey
+    decided: Decided
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A decided request was opened again: publish the decision at this offset once more."""
+
+    join_key: JoinKey
+    offset: int
+
+
+Effect: TypeAlias = Proposal | Publication | Repetition
+
+
+@dataclass(slots=True)
+class OpenJoin:
+    """A request that is not decided yet.
+
+    Attributes:
+        first_offset: Offset of its first OPENED: nothing at or after it may be committed while it is open.
+        opened: The OPENED in force.
+        receipts: The first receipt of each kind under its pin.
+        proposed: Whether a DECIDED is on its way into the log.
+    """
+
+    first_offset: int
+    opened: Stated
+    receipts: dict[EvidenceKind, Stated] = field(default_factory=dict)
+    proposed: bool = False
+
+
+class PartitionJoins:
+    """State and transitions of one evidence partition."""
+
+    def __init__(self, limits: JoinLimits) -> None:
+        self._limits = limits
+        self._open: OrderedDict[bytes, OpenJoin] = OrderedDict()
+        self._open_by_tenant: dict[str, int] = {}
+        self._decided: OrderedDict[bytes, tuple[int, int]] = OrderedDict()
+        self._latest_ms = 0
+        self.next_offset: int | None = None
+        self.ignored = 0
+
+    @property
+    def open_count(self) -> int:
+        """The number of open joins."""
+        return len(self._open)
+
+    @property
+    def decided_count(self) -> int:
+        """The number of remembered decisions."""
+        return len(self._decided)
+
+    def safe_offset(self) -> int | None:
+        """Return the offset that may be committed: that of the oldest open join, else the next to be read."""
+        if self._open:
+            return next(iter(self._open.values())).first_offset
+        return self.next_offset
+
+    def open_ids(self) -> Iterable[bytes]:
+        """Return the identities of the open joins, oldest first."""
+        return tuple(self._open)
+
+    def deadline_ms(self, identity: bytes) -> int | None:
+        """Return how long an open join's evidence is waited for; none if it is not open or already proposed."""
+        join = self._open.get(identity)
+        if join is None or join.proposed:
+            return None
+        return _head(join.opened).deadline_ms
+
+    def remember(self, stated: Stated) -> None:
+        """Take a DECIDED from before the committed offset into the index (warm-up); nothing follows from it."""
+        self._latest_ms = max(self._latest_ms, stated.at_ms)
+        self._decided.setdefault(join_id(stated.evidence.join_key), (stated.offset, stated.at_ms))
+        self._forget()
+
+    def passed(self, offset: int) -> None:
+        """Note that a record was read from which nothing can follow (not authentic, not evidence)."""
+        self.next_offset = offset + 1
+
+    def read(self, stated: Stated) -> list[Effect]:
+        """Take the next record.
+
+        Args:
+            stated: Authenticated evidence, at a higher offset than all before.
+
+        Returns:
+            What follows from it, in order.
+        """
+        self.next_offset = stated.offset + 1
+        self._latest_ms = max(self._latest_ms, stated.at_ms)
+        self._forget()
+        identity = join_id(stated.evidence.join_key)
+        if stated.evidence.kind is EvidenceKind.OPENED:
+            return self._opened(identity, stated)
+        if stated.evidence.kind is EvidenceKind.DECIDED:
+            return self._read_back(identity, stated)
+        return self._receipt(identity, stated)
+
+    def expire(self, identities: Iterable[bytes]) -> list[Effect]:
+        """Decide joins whose deadline has passed on what they hold.
+
+        The caller must have read the partition up to an end offset that it observed after the deadline.
+        """
+        effects: list[Effect] = []
+        for identity in identities:
+            join = self._open.get(identity)
+            if join is not None and not join.proposed:
+                effects.append(self._propose(join, expired=True))
+        return effects
+
+    def _opened(self, identity: bytes, stated: Stated) -> list[Effect]:
+        key = stated.evidence.join_key
+        decided = self._decided.get(identity)
+        if decided is not None:
+            return [Repetition(key, decided[0])]
+        age_ms = stated.at_ms - _head(stated).requested_at
+        if age_ms > 2 * self._limits.horizon_ms:
+            # Its decision may already be forgotten; answering now could contradict it.
+            self.ignored += 1
+            return []
+        join = self._open.get(identity)
+        if join is not None:
+            _supersede(join, stated)
+            return []
+        join = OpenJoin(stated.offset, stated)
+        self._open[identity] = join
+        held = self._open_by_tenant.get(key.tenant_id, 0)
+        self._open_by_tenant[key.tenant_id] = held + 1
+        if held >= self._limits.open_per_tenant and not is_refusal(stated):
+            join.opened = _over_quota(stated)
+        if is_refusal(join.opened):
+            return [self._propose(join, expired=False)]
+        if age_ms > self._limits.horizon_ms:
+            return [self._propose(join, expired=True)]
+        return []
+
+    def _receipt(self, identity: bytes, stated: Stated) -> list[Effect]:
+        join = self._open.get(identity)
+        if join is None or stated.evidence.policy_set_sha256 != join.opened.evidence.policy_set_sha256:
+            self.ignored += 1
+            return []
+        required = _head(join.opened).required
+        if stated.evidence.kind not in required or stated.evidence.kind in join.receipts:
+            self.ignored += 1
+            return []
+        join.receipts[stated.evidence.kind] = stated
+        if join.proposed or any(kind not in join.receipts for kind in required):
+            return []
+        return [self._propose(join, expired=False)]
+
+    def _read_back(self, identity: bytes, stated: Stated) -> list[Effect]:
+        if identity in self._decided or stated.evidence.decided is None:
+            # Not the first: whoever proposed it lost the race, and the first was published.
+            known = self._decided.get(identity)
+            if known is None or known[0] != stated.offset:
+                self.ignored += 1
+                return []
+        self._decided.setdefault(identity, (stated.offset, stated.at_ms))
+        if self._open.pop(identity, None) is not None:
+            self._close(stated.evidence.join_key.tenant_id)
+        decided = stated.evidence.decided
+        return [] if decided is None else [Publication(stated.evidence.join_key, decided)]
+
+    def _propose(self, join: OpenJoin, *, expired: bool) -> Proposal:
+        join.proposed = True
+        return Proposal(join.opened.evidence.join_key, decide(join.opened, join.receipts, expired=expired))
+
+    def _close(self, tenant_id: str) -> None:
+        left = self._open_by_tenant.get(tenant_id, 1) - 1
+        if left > 0:
+            self._open_by_tenant[tenant_id] = left
+        else:
+            self._open_by_tenant.pop(tenant_id, None)
+
+    def _forget(self) -> None:
+        oldest = self._latest_ms - self._limits.retention_ms
+        while self._decided:
+            identity, (_, at_ms) = next(iter(self._decided.items()))
+            if at_ms >= oldest:
+                return
+            del self._decided[identity]
+
+
+def _head(stated: Stated) -> Opened:
+    if stated.evidence.opened is None:
+        raise ValueError("statement is no OPENED")
+    return stated.evidence.opened
+
+
+def _supersede(join: OpenJoin, later: Stated) -> None:
+    """Let a later OPENED replace pin and receipts: only under newer policy, never with a refusal, never once proposed.
+
+    The deadline is kept: expiry is counted from the first OPENED, for ``deadline_ms`` of it.
+    """
+    if join.proposed or is_refusal(later):
+        return
+    if _head(later).policy_version <= _head(join.opened).policy_version:
+        return
+    kept = replace(_head(later), deadline_ms=_head(join.opened).deadline_ms)
+    join.opened = replace(later, evidence=replace(later.evidence, opened=kept), at_ms=join.opened.at_ms)
+    join.receipts.clear()
+
+
+def _over_quota(stated: Stated) -> Stated:
+    reason = StatedReason.of(Reason.of(ReasonCode.QUOTA_EXCEEDED, "evidence.opened"))
+    refused = replace(_head(stated), refusal=(reason,))
+    return replace(stated, evidence=replace(stated.evidence, opened=refused))
