@@ -13,7 +13,7 @@ import io
 import json
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -85,13 +85,15 @@ def encode(record: object) -> bytes:
     """Return a record in single-object encoding.
 
     Raises:
-        MalformedError: A field's value does not fit the schema.
+        MalformedError: A field's value does not fit the schema, or a text holds NUL or a lone surrogate.
     """
     codec = _codecs()[0][type(record)]
     buffer = io.BytesIO()
     buffer.write(codec.header)
     try:
         fastavro.schemaless_writer(buffer, codec.schema, codec.to_plain(record))
+    except MalformedError:
+        raise
     except (TypeError, ValueError, AttributeError, OverflowError):
         raise MalformedError(f"a field of {codec.record_class.__name__} does not fit its schema") from None
     return buffer.getvalue()
@@ -162,6 +164,15 @@ def _text(value: str) -> str:
     return value
 
 
+def _texts(values: Sequence[str]) -> Sequence[str]:
+    _text("".join(values))  # at once: 4 MiB hold four million empty texts
+    return values
+
+
+def _text_map(values: Mapping[str, str]) -> Mapping[str, str]:
+    return {_text(key): _text(item) for key, item in values.items()}
+
+
 def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     """Return the function that turns a value of the hinted type into what fastavro writes."""
     if is_dataclass(hint):
@@ -174,10 +185,10 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return lambda value: None if value is None else convert(value)
     if get_origin(hint) is tuple:
         convert = _to_plain(get_args(hint)[0])
-        return _identity if convert is _identity else lambda value: [convert(item) for item in value]
+        return _texts if convert is _text else lambda value: [convert(item) for item in value]
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: value.value
-    return _identity
+    return _LEAVES.get(hint, _identity)
 
 
 def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
@@ -193,18 +204,15 @@ def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return lambda value: None if value is None else convert(value)
     if get_origin(hint) is tuple:
         convert = _from_plain(get_args(hint)[0])
+        if convert is _text:
+            return lambda value: tuple(_texts(value))
         return lambda value: tuple([convert(item) for item in value])
-    return _from_plain_leaf(hint)
-
-
-def _from_plain_leaf(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {item.value: item for item in hint}.__getitem__
-    if hint is str:
-        return _text
-    if hint == Mapping[str, str]:
-        return lambda value: {_text(key): _text(item) for key, item in value.items()}
-    return _identity
+    return _LEAVES.get(hint, _identity)
+
+
+_LEAVES: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _text_map}
 
 
 def _optional(hint: Any) -> Any:  # noqa: ANN401 - a type hint

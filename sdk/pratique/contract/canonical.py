@@ -27,21 +27,27 @@ MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 MAX_JSON_DEPTH: Final = 32
 """Default bound on nesting. No document of the published language nests deeper than 6."""
 
-_STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# Possessive throughout, and an unclosed string runs to the end: every character is looked at once, whatever is sent.
+_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 def canonical_json(value: JsonValue) -> str:
     """Return the canonical JSON text of a value.
 
     Raises:
-        MalformedError: The value holds a non-finite number or something JSON has no form for.
+        MalformedError: The value holds a non-finite number (NON_FINITE) or something JSON has no form for.
+        TooLargeError: The value nests deeper than the interpreter can follow.
     """
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    except ValueError as error:
-        raise MalformedError("value has no canonical JSON: non-finite number", code="NON_FINITE") from error
-    except TypeError as error:
-        raise MalformedError("value has no canonical JSON: unsupported type") from error
+    except RecursionError:
+        raise TooLargeError("value has no canonical JSON: nested too deep") from None
+    except ValueError:
+        raise MalformedError(
+            "value has no canonical JSON: a number not finite or too long", code="NON_FINITE"
+        ) from None
+    except TypeError:
+        raise MalformedError("value has no canonical JSON: unsupported type") from None
 
 
 def canonical_bytes(value: JsonValue) -> bytes:
