@@ -1,0 +1,1 @@
+"""What runs beside the code: the development stack, images, settings of the broker. No distribution ships it."""
