@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import ConfigurationError, PratiqueError, RefusedError, UnavailableError
+from pratique.policy.errors import PolicyError, PolicyExpiredError, PolicyNotLoadedError, PolicyUnavailableError
 
 __all__ = [
     "CommitmentsMissingError",
@@ -18,29 +19,12 @@ __all__ = [
     "LanguageUnsupportedError",
     "PolicyError",
     "PolicyExpiredError",
+    "PolicyNotLoadedError",
     "PolicyUnavailableError",
     "PratiqueError",
     "RefusedError",
     "UnavailableError",
 ]
-
-
-class PolicyError(RefusedError):
-    """A policy document verifies but says something it may not."""
-
-    code = ReasonCode.POLICY_INVALID
-
-
-class PolicyExpiredError(RefusedError):
-    """The policy repository's metadata is past its expiry."""
-
-    code = ReasonCode.POLICY_EXPIRED
-
-
-class PolicyUnavailableError(UnavailableError):
-    """A policy document could not be obtained as its metadata describes it."""
-
-    code = ReasonCode.POLICY_UNAVAILABLE
 
 
 class CommitmentsMissingError(RefusedError):

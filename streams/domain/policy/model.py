@@ -1,0 +1,167 @@
+"""The policy documents as frozen values.
+
+The contract: values of these classes come from ``documents``, ``sets`` and ``commitments``, which check them; nothing
+here checks anything. ``policy_sha256`` is everywhere the canonical digest of the compaction policy document alone,
+since manifest, snapshot and scan policy contain it (architecture, decision 2); the one exception is the recall
+policy's own digest, which is what a recall's verdict carries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from streams.errors import CommitmentsMissingError, CommitmentsStaleError
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPolicy:
+    """What a compaction must satisfy (AID-I-004.008 G001) and what the gate may spend on it.
+
+    Attributes:
+        summary_min_length: Shortest accepted summary, in characters.
+        fallback_message_count: How many of the newest messages a quarantined compaction keeps.
+        trusted_instruction: The text that the trusted channel begins with.
+        deadline_ms: How long evidence is waited for.
+        verdict_valid_ms: How long a verdict may be acted on.
+        max_request_bytes: Largest request, as published.
+        max_messages: Most source messages.
+        max_candidate_bytes: Largest candidate, in UTF-8 bytes.
+        standing_commitments: Whether a request without commitments is judged under its tenant's standing ones.
+        assurance: What an acceptance establishes; ``BOUNDED`` is the only one there is.
+        policy_sha256: Canonical digest of the document.
+    """
+
+    policy_id: str
+    policy_version: str
+    summary_min_length: int
+    fallback_message_count: int
+    trusted_instruction: str
+    deadline_ms: int
+    verdict_valid_ms: int
+    max_request_bytes: int
+    max_messages: int
+    max_candidate_bytes: int
+    standing_commitments: bool
+    assurance: str
+    policy_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantRecord:
+    """A safety invariant (AID-I-004.008 G002)."""
+
+    invariant_id: str
+    canonical_text: str
+    canonical_predicate: str
+    record_revision: int
+    record_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantManifest:
+    """The registered invariants, in order: ``aidefend.invariant-manifest.v3``."""
+
+    manifest_sha256: str
+    policy_sha256: str
+    registry_revision: int
+    invariant_records: tuple[InvariantRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentRecord:
+    """A policy commitment (AID-I-004.008 G002)."""
+
+    commitment_id: str
+    canonical_text: str
+    canonical_predicate: str
+    record_revision: int
+    record_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentSnapshot:
+    """A task's or a tenant's commitments, in order: ``aidefend.commitment-snapshot.v3``."""
+
+    snapshot_sha256: str
+    policy_sha256: str
+    commitment_revision: int
+    commitment_records: tuple[CommitmentRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPolicy:
+    """What is scanned for, by which scanner, in which bounds (AID-I-004.008 G003)."""
+
+    policy_version: str
+    policy_sha256: str
+    scanner_version: str
+    scanner_sha256: str
+    language_profiles: tuple[str, ...]
+    entity_types: tuple[str, ...]
+    field_roots: tuple[str, ...]
+    max_total_bytes: int
+    timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPolicy:
+    """How recalled memories are judged (AID-D-001.005 G001).
+
+    Attributes:
+        review_score: From 0 to 100; below ``escalate_score``, which is below ``quarantine_score``.
+        partial_admission: Whether a quarantined recall still admits the entries that were found clean.
+        policy_sha256: Canonical digest of this document.
+    """
+
+    policy_version: str
+    detector_revision: str
+    review_score: int
+    escalate_score: int
+    quarantine_score: int
+    maximum_content_characters: int
+    partial_admission: bool
+    policy_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySet:
+    """Everything a request is judged under, pinned by one digest.
+
+    Attributes:
+        policy_set_sha256: Canonical digest of the set's map, the tenant's standing commitments included.
+        set_map: The map as canonical JSON: what a worker needs, with the digest, to obtain exactly this set.
+        version: TUF snapshot version it was obtained under; it rises with every publication. Not part of equality.
+        grammar: The clause grammar's document, canonical JSON in UTF-8.
+        standing: The tenant's standing commitments, where policy applies them and the tenant has some.
+        standing_tenant_id: Whose they are.
+        standing_stale: The tenant has standing commitments, but for an older compaction policy.
+    """
+
+    policy_set_sha256: str
+    set_map: str
+    policy_id: str
+    version: int = field(compare=False)
+    compaction: CompactionPolicy
+    invariants: InvariantManifest
+    grammar: bytes = field(repr=False)
+    grammar_sha256: str
+    scan: ScanPolicy
+    recall: RecallPolicy
+    standing: CommitmentSnapshot | None = None
+    standing_tenant_id: str | None = None
+    standing_stale: bool = False
+
+    def standing_for(self, tenant_id: str) -> CommitmentSnapshot:
+        """Return the standing commitments that a tenant's request without its own is judged under.
+
+        Raises:
+            CommitmentsMissingError: Policy applies none, or this tenant has none.
+            CommitmentsStaleError: The tenant's are for another compaction policy.
+        """
+        if not self.compaction.standing_commitments:
+            raise CommitmentsMissingError("request brings no commitments and the policy applies no standing ones")
+        if self.standing_stale:
+            raise CommitmentsStaleError("the tenant's standing commitments are for another compaction policy")
+        if self.standing is None or self.standing_tenant_id != tenant_id:
+            raise CommitmentsMissingError("request brings no commitments and its tenant has no standing ones")
+        return self.standing
