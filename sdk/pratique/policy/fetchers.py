@@ -1,0 +1,101 @@
+"""How a policy repository's bytes are obtained: from a directory, or over http(s).
+
+The contract: python-tuf's ``FetcherInterface``. *Not there* is ``DownloadHTTPError`` with 404; *out of reach* is any
+other ``DownloadError``; nothing else leaves these classes. A URL here is a path below the repository, since python-tuf
+only ever appends to the base it was given.
+
+Nothing here is trusted: python-tuf verifies every byte that comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from tuf.api.exceptions import DownloadError, DownloadHTTPError
+from tuf.ngclient import FetcherInterface
+from tuf.ngclient.urllib3_fetcher import Urllib3Fetcher
+
+NOT_FOUND: Final = 404
+CHUNK_BYTES: Final = 256 * 1024
+HTTP_TIMEOUT_S: Final = 5
+"""Longest wait for a connection and between two pieces of a response, in seconds."""
+
+
+class DirectoryFetcher(FetcherInterface):
+    """Reads a repository in a local directory (or one mounted as such).
+
+    Args:
+        directory: The repository, with ``metadata`` and ``targets`` in it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def _fetch(self, url: str) -> Iterator[bytes]:
+        relative = PurePosixPath(url)
+        if relative.is_absolute() or ".." in relative.parts:
+            raise DownloadError("path leads out of the policy repository")
+        if not self._directory.is_dir():
+            raise DownloadError(f"policy repository {self._directory} is not there")
+        try:
+            content = (self._directory / relative).read_bytes()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            raise DownloadHTTPError(f"{relative} is not in the policy repository", NOT_FOUND) from None
+        except OSError as error:
+            raise DownloadError(f"{relative} can't be read: {error.strerror}") from None
+        return (content[start : start + CHUNK_BYTES] for start in range(0, len(content), CHUNK_BYTES))
+
+
+class HttpFetcher(FetcherInterface):
+    """Reads a repository over http(s) with python-tuf's own fetcher, its stray errors translated.
+
+    Args:
+        base_url: The repository's URL.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url.rstrip("/") + "/"
+        self._inner = Urllib3Fetcher(socket_timeout=HTTP_TIMEOUT_S, app_user_agent="pratique")
+
+    def _fetch(self, url: str) -> Iterator[bytes]:
+        return self._translated(self._inner.fetch(self._base_url + url))
+
+    @staticmethod
+    def _translated(chunks: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from chunks
+        except DownloadError:
+            raise
+        except Exception as error:  # python-tuf translates what opening a connection raises, not what reading does
+            raise DownloadError(f"download broke off: {type(error).__name__}") from error
+
+
+class CacheFetcher(FetcherInterface):
+    """Plays back the metadata that was verified before, for when the repository is out of reach.
+
+    python-tuf has no way to start from its cache alone: it always asks for a newer root and the newest timestamp. This
+    answers "there is none" and "the one you have". Whatever is past its expiry is still refused.
+
+    Args:
+        metadata_directory: python-tuf's own metadata cache.
+    """
+
+    def __init__(self, metadata_directory: Path) -> None:
+        self._directory = metadata_directory
+
+    def _fetch(self, url: str) -> Iterator[bytes]:
+        if PurePosixPath(url).name != "timestamp.json":
+            raise DownloadHTTPError("not in the cache", NOT_FOUND)
+        try:
+            return iter((self._directory.joinpath("timestamp.json").read_bytes(),))
+        except OSError:
+            raise DownloadError("no timestamp in the cache") from None
+
+
+def fetcher_for(repository: str) -> FetcherInterface:
+    """Return the fetcher for a repository given as a directory or an http(s) URL."""
+    if repository.startswith(("http://", "https://")):
+        return HttpFetcher(repository)
+    return DirectoryFetcher(Path(repository))
