@@ -131,7 +131,7 @@ def public_base64(key: Ed25519PrivateKey) -> str:
 
 def derived_key_id(prefix: str, public: bytes) -> str:
     """Return a key id that people can read and that differs between keys: prefix and 8 digits of a digest."""
-    return f"{prefix}-{bytes_sha256(public)[:8]}"
+    return f"{prefix[:112]}-{bytes_sha256(public)[:8]}"
 
 
 def _key_id(path: Path) -> str:

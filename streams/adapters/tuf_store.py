@@ -223,15 +223,31 @@ class TufPolicyStore:
         generation.pins[tenant_id, policy_id] = known
         return known
 
-    def _newest(self, tenant_id: str, policy_id: str) -> _Pinned:
+    def newest(self, policy_id: str) -> PolicySet:
+        """Return the newest base set of a policy, which is any tenant's before its standing commitments.
+
+        Raises:
+            PolicyNotLoadedError: As ``pin``.
+            PolicyExpiredError: As ``pin``.
+            PolicyUnavailableError: As ``pin``.
+            PolicyError: As ``pin``.
+        """
+        self._fresh(self._clock())
+        with self._lock:
+            return self._newest_base(policy_id)[1]
+
+    def _newest_base(self, policy_id: str) -> tuple[SetMap, PolicySet, list[int | None]]:
         try:
-            current = self._reader.load(current_path(policy_id))
+            current = self._reader.load(current_path(policy_id)).content
         except TargetUnknownError:
             raise PolicyError("the policy repository has no policy of this policy_id") from None
-        base_sha256 = read_current_pointer(read_canonical(current.content, "current policy"), policy_id)
-        base_map = self._reader.load(set_path(base_sha256))
-        base = read_set_map(base_map.content, base_sha256)
+        base_sha256 = read_current_pointer(read_canonical(current, "current policy"), policy_id)
+        base = read_set_map(self._reader.load(set_path(base_sha256)).content, base_sha256)
         policy_set, expiries = self._build(base)
+        return base, policy_set, expiries
+
+    def _newest(self, tenant_id: str, policy_id: str) -> _Pinned:
+        base, policy_set, expiries = self._newest_base(policy_id)
         stale = False
         if policy_set.compaction.standing_commitments:
             pointer, role_expires_at_ms = self._standing(tenant_id, policy_id)

@@ -1,0 +1,49 @@
+"""The signing keys of a TUF repository's roles, in files.
+
+The contract: ``<directory>/<role>/<name>.pem``, mode 0600. A role signs with every key of its folder that the
+repository authorises for it, so a threshold is met by putting the files of several holders together, and a rotation
+by having old and new side by side.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from securesystemslib.signer import CryptoSigner
+
+from pratique.keyfiles import derived_key_id, ed25519_pem, load_ed25519, write_private_file
+
+
+class TufKeys:
+    """The keys of a repository's roles.
+
+    Args:
+        directory: Where their folders lie.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def folder(self, role: str) -> Path:
+        """Return where a role's keys lie."""
+        return self._directory / role
+
+    def signers(self, role: str) -> list[CryptoSigner]:
+        """Return the signers of a role; none where its folder holds none.
+
+        Raises:
+            ConfigurationError: A key file is readable to others, or holds no Ed25519 key.
+        """
+        return [CryptoSigner(load_ed25519(path).private_key) for path in sorted(self.folder(role).glob("*.pem"))]
+
+    def generate(self, role: str) -> CryptoSigner:
+        """Make a new key for a role and keep it in a file.
+
+        Raises:
+            ConfigurationError: The file can't be written.
+        """
+        key = Ed25519PrivateKey.generate()
+        name = derived_key_id(role, key.public_key().public_bytes_raw())
+        write_private_file(self.folder(role) / f"{name}.pem", ed25519_pem(key))
+        return CryptoSigner(key)

@@ -1,0 +1,416 @@
+"""The write side of policy distribution: a TUF repository in a directory.
+
+The contract: python-tuf's Metadata API, consistent snapshots, one role per concern:
+
+- ``root``, ``targets``, ``snapshot``, ``timestamp``: the top level; ``targets`` signs the trust target, the set maps,
+  the pointers to the newest sets, compaction policies and grammars;
+- ``safety-invariants`` (``invariants/*``), ``scan-policy`` (``scan/*``), ``recall-policy`` (``recall/*``), and
+  ``tenant-<tenant>`` (``tenants/<tenant>/*``): delegated, terminating.
+
+Targets are only ever added: old sets stay published, so that publishing a new one leaves what is in flight alone.
+A publication writes targets, then roles, then snapshot, then timestamp, each file whole; one that broke off leaves the
+repository as it was, since nothing it wrote is named by the timestamp. Time is an argument.
+
+Not done here: deciding what a document may say (``streams.domain.policy``), and serving the directory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from tuf.api.exceptions import RepositoryError
+from tuf.api.metadata import (
+    DelegatedRole,
+    Delegations,
+    Metadata,
+    MetaFile,
+    Role,
+    Root,
+    Signed,
+    Snapshot,
+    T,
+    TargetFile,
+    Targets,
+    Timestamp,
+)
+from tuf.api.serialization.json import JSONSerializer
+
+from pratique.contract.document import SAFE_ID
+from streams.adapters.tuf_keys import TufKeys
+from streams.errors import ConfigurationError, PolicyUnavailableError
+
+DELEGATED_PATHS: Final[Mapping[str, str]] = {
+    "safety-invariants": "invariants/*",
+    "scan-policy": "scan/*",
+    "recall-policy": "recall/*",
+}
+TOP_LEVEL: Final = (Root.type, Targets.type, Snapshot.type, Timestamp.type)
+PUBLIC_FILE_MODE: Final = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long metadata is valid once signed. Short for what is signed by a machine, long for what is by people."""
+
+    root: timedelta = timedelta(days=365)
+    targets: timedelta = timedelta(days=90)
+    snapshot: timedelta = timedelta(days=7)
+    timestamp: timedelta = timedelta(days=1)
+
+    def of(self, role: str) -> timedelta:
+        """Return a role's lifetime; every delegated role has that of ``targets``."""
+        by_role = {Root.type: self.root, Snapshot.type: self.snapshot, Timestamp.type: self.timestamp}
+        return by_role.get(role, self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleKeys:
+    """How many keys a role gets at the start, and how many must sign."""
+
+    keys: int = 1
+    threshold: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a publication came to.
+
+    Attributes:
+        version: TUF snapshot version.
+        expires_at_ms: When the timestamp expires, in milliseconds since the epoch.
+        added: Paths of the targets that are new or changed.
+        signed: Roles that were signed anew.
+    """
+
+    version: int
+    expires_at_ms: int
+    added: tuple[str, ...]
+    signed: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _State:
+    root: Root
+    timestamp: Timestamp
+    snapshot: Snapshot
+    targets: dict[str, Targets]
+    changed: set[str] = field(default_factory=set)
+
+    def role_of(self, path: str) -> str:
+        delegations = self.targets[Targets.type].delegations
+        if delegations is not None:
+            for name, _ in delegations.get_roles_for_target(path):
+                return name
+        return Targets.type
+
+
+def tenant_role(tenant_id: str) -> str:
+    """Return the name of a tenant's delegated role.
+
+    Raises:
+        ConfigurationError: The tenant's id is not safe in a role's name and path pattern.
+    """
+    if SAFE_ID.fullmatch(tenant_id) is None:
+        raise ConfigurationError("tenant id is no identifier of letters, digits, '.', '_', '-' (at most 128)")
+    return f"tenant-{tenant_id}"
+
+
+class TufRepository:
+    """A repository that policy is published to.
+
+    Args:
+        directory: The repository; ``metadata`` and ``targets`` are made in it.
+        keys: The roles' keys.
+        lifetimes: How long metadata is valid once signed.
+    """
+
+    def __init__(self, directory: Path, keys: TufKeys, lifetimes: Lifetimes | None = None) -> None:
+        self._metadata = directory / "metadata"
+        self._targets = directory / "targets"
+        self._directory = directory
+        self._keys = keys
+        self._lifetimes = lifetimes or Lifetimes()
+
+    def create(
+        self,
+        now_ms: int,
+        *,
+        tenants: tuple[str, ...] = (),
+        role_keys: Mapping[str, RoleKeys] | None = None,
+    ) -> bytes:
+        """Make a new repository without targets, and new keys for all its roles.
+
+        Args:
+            now_ms: Now, in milliseconds since the epoch.
+            tenants: Tenants that get a delegated role.
+            role_keys: Number of keys and threshold, for roles that shall not have one of one.
+
+        Returns:
+            The root metadata to hand to everyone who reads the repository: their trust begins with it.
+
+        Raises:
+            ConfigurationError: There is a repository already, a tenant's id is not safe, or a file can't be written.
+        """
+        wanted = role_keys or {}
+        with self._locked():
+            if (self._metadata / "timestamp.json").exists():
+                raise ConfigurationError(f"{self._directory} holds a policy repository already; publish to that one")
+            root = Root(consistent_snapshot=True)
+            for role in TOP_LEVEL:
+                count = wanted.get(role, RoleKeys())
+                for _ in range(count.keys):
+                    root.add_key(self._keys.generate(role).public_key, role)
+                root.roles[role].threshold = count.threshold
+            targets = Targets(delegations=Delegations({}, {}))
+            state = _State(root, Timestamp(), Snapshot(), {Targets.type: targets})
+            for top in (root, state.timestamp, state.snapshot, targets):
+                top.version = 0  # its first signature makes it 1
+            for role, pattern in DELEGATED_PATHS.items():
+                self._delegate(state, role, pattern, wanted.get(role, RoleKeys()))
+            for tenant_id in tenants:
+                self._add_tenant(state, tenant_id, wanted.get(tenant_role(tenant_id), RoleKeys()))
+            for name, signed in state.targets.items():
+                self._write(name, signed, now_ms, self._delegator(state, name))
+            self._write_root(state.root, now_ms, previous=None)
+            state.changed = set(state.targets)
+            self._finish(state, now_ms)
+            return self._path(Root.type, state.root.version).read_bytes()
+
+    def publish(self, targets: Mapping[str, bytes], now_ms: int) -> Published:
+        """Add targets, sign what changed or is half way to its expiry, and renew the timestamp.
+
+        Args:
+            targets: Content by path; none to renew only.
+            now_ms: Now, in milliseconds since the epoch.
+
+        Raises:
+            ConfigurationError: A key that is needed is not at hand, or a file can't be written.
+            PolicyUnavailableError: The repository can't be read as one.
+        """
+        with self._locked():
+            state = self._load()
+            added = [path for path, content in sorted(targets.items()) if self._add(state, path, content)]
+            self._renew(state, now_ms)
+            for role in sorted(state.changed):
+                self._write(role, state.targets[role], now_ms, self._delegator(state, role))
+            signed = tuple(sorted(state.changed))
+            self._finish(state, now_ms)
+            return Published(
+                version=state.snapshot.version,
+                expires_at_ms=int(state.timestamp.expires.timestamp() * 1000),
+                added=tuple(added),
+                signed=signed,
+            )
+
+    def add_tenant(self, tenant_id: str, now_ms: int) -> None:
+        """Delegate a tenant's paths to a new role with a new key.
+
+        Raises:
+            ConfigurationError: It has a role already, its id is not safe, or a key that is needed is not at hand.
+            PolicyUnavailableError: The repository can't be read as one.
+        """
+        with self._locked():
+            state = self._load()
+            if tenant_role(tenant_id) in state.targets:
+                raise ConfigurationError(f"tenant {tenant_id} has a role already")
+            self._add_tenant(state, tenant_id, RoleKeys())
+            for role in (tenant_role(tenant_id), Targets.type):
+                self._write(role, state.targets[role], now_ms, self._delegator(state, role))
+                state.changed.add(role)
+            self._finish(state, now_ms)
+
+    def rotate(self, role: str, now_ms: int) -> None:
+        """Give a role as many new keys as it has in place of them, and sign with them what that role signs.
+
+        The old key files stay where they are: a root is signed by old and new keys. Move them away afterwards.
+
+        Raises:
+            ConfigurationError: There is no such role, or a key that is needed is not at hand.
+            PolicyUnavailableError: The repository can't be read as one.
+        """
+        with self._locked():
+            state = self._load()
+            previous = Root.from_dict(state.root.to_dict())
+            delegator = state.root if role in TOP_LEVEL else state.targets[Targets.type]
+            for key_id in list(self._role(delegator, role).keyids):
+                delegator.revoke_key(key_id, role)
+                delegator.add_key(self._keys.generate(role).public_key, role)
+            if delegator is state.root:
+                self._write_root(state.root, now_ms, previous=previous)
+            else:
+                state.changed.add(Targets.type)
+            if role in state.targets:
+                state.changed.add(role)
+            for name in sorted(state.changed):
+                self._write(name, state.targets[name], now_ms, self._delegator(state, name))
+            # A snapshot signed by a key that was replaced no longer verifies: sign it anew in any case.
+            self._finish(state, now_ms, force_snapshot=role == Snapshot.type)
+
+    def tenants(self) -> tuple[str, ...]:
+        """Return the tenants that have a role.
+
+        Raises:
+            PolicyUnavailableError: The repository can't be read as one.
+        """
+        roles = self._load().targets
+        return tuple(sorted(name.removeprefix("tenant-") for name in roles if name.startswith("tenant-")))
+
+    def _add_tenant(self, state: _State, tenant_id: str, count: RoleKeys) -> None:
+        self._delegate(state, tenant_role(tenant_id), f"tenants/{tenant_id}/*", count)
+
+    def _delegate(self, state: _State, role: str, pattern: str, count: RoleKeys) -> None:
+        parent = state.targets[Targets.type]
+        if parent.delegations is None or parent.delegations.roles is None:
+            raise PolicyUnavailableError("the policy repository's targets metadata delegates nothing")
+        parent.delegations.roles[role] = DelegatedRole(role, [], count.threshold, terminating=True, paths=[pattern])
+        for _ in range(count.keys):
+            parent.add_key(self._keys.generate(role).public_key, role)
+        state.targets[role] = Targets()
+        state.targets[role].version = 0  # its first signature makes it 1
+
+    def _add(self, state: _State, path: str, content: bytes) -> bool:
+        """Name a target in its role's metadata and write its file; say whether that is news."""
+        role = state.role_of(path)
+        target = TargetFile.from_data(path, content, ["sha256"])
+        if state.targets[role].targets.get(path) == target:
+            return False
+        for prefixed in target.get_prefixed_paths():
+            _write_whole(self._targets / prefixed, content)
+        state.targets[role].targets[path] = target
+        state.changed.add(role)
+        return True
+
+    def _renew(self, state: _State, now_ms: int) -> None:
+        """Mark every role for a new signature that is half way to its expiry, where its keys are at hand."""
+        for role, signed in state.targets.items():
+            if self._half_way(role, signed, now_ms) and self._keys.signers(role):
+                state.changed.add(role)
+        if self._half_way(Root.type, state.root, now_ms) and self._keys.signers(Root.type):
+            self._write_root(state.root, now_ms, previous=state.root)
+
+    def _finish(self, state: _State, now_ms: int, *, force_snapshot: bool = False) -> None:
+        """Write snapshot, where it changes or is half way to its expiry, and timestamp."""
+        for role in state.changed:
+            content = self._path(role, state.targets[role].version).read_bytes()
+            state.snapshot.meta[f"{role}.json"] = MetaFile.from_data(state.targets[role].version, content, ["sha256"])
+        if state.changed or force_snapshot or self._half_way(Snapshot.type, state.snapshot, now_ms):
+            self._write(Snapshot.type, state.snapshot, now_ms, state.root)
+            content = self._path(Snapshot.type, state.snapshot.version).read_bytes()
+            state.timestamp.snapshot_meta = MetaFile.from_data(state.snapshot.version, content, ["sha256"])
+        self._write(Timestamp.type, state.timestamp, now_ms, state.root)
+
+    def _write_root(self, root: Root, now_ms: int, previous: Root | None) -> None:
+        delegators = [root] if previous is None else [previous, root]
+        self._write(Root.type, root, now_ms, *delegators)
+
+    def _write(self, role: str, signed: T, now_ms: int, *delegators: Root | Targets) -> None:
+        """Sign a role's next version with every key at hand that a delegator authorises, and write it.
+
+        Raises:
+            ConfigurationError: The keys at hand don't meet a delegator's threshold.
+        """
+        signed.version += 1
+        signed.expires = datetime.fromtimestamp(now_ms / 1000, UTC) + self._lifetimes.of(role)
+        metadata = Metadata(signed)
+        authorised = {key_id for delegator in delegators for key_id in self._role(delegator, role).keyids}
+        for signer in self._keys.signers(role):
+            if signer.public_key.keyid in authorised:
+                metadata.sign(signer, append=True)
+        for delegator in delegators:
+            try:
+                delegator.verify_delegate(role, metadata.signed_bytes, metadata.signatures)
+            except RepositoryError:
+                needed = self._role(delegator, role).threshold
+                raise ConfigurationError(
+                    f"role {role} needs {needed} of its keys to sign: expected their files in {self._keys.folder(role)}"
+                ) from None
+        _write_whole(self._path(role, signed.version), metadata.to_bytes(JSONSerializer(compact=False)))
+
+    @staticmethod
+    def _role(delegator: Root | Targets, role: str) -> Role:
+        try:
+            return delegator.get_delegated_role(role)
+        except ValueError:
+            raise ConfigurationError(f"the policy repository has no role {role}") from None
+
+    @staticmethod
+    def _delegator(state: _State, role: str) -> Root | Targets:
+        return state.root if role in TOP_LEVEL else state.targets[Targets.type]
+
+    def _half_way(self, role: str, signed: Signed, now_ms: int) -> bool:
+        left = signed.expires - datetime.fromtimestamp(now_ms / 1000, UTC)
+        return left < self._lifetimes.of(role) / 2
+
+    def _path(self, role: str, version: int) -> Path:
+        name = f"{role}.json" if role == Timestamp.type else f"{version}.{role}.json"
+        return self._metadata / name
+
+    def _load(self) -> _State:
+        root_version = max(
+            (int(path.name.partition(".")[0]) for path in self._metadata.glob("*.root.json") if path.name[0].isdigit()),
+            default=0,
+        )
+        root = self._read(Root, Root.type, root_version)
+        timestamp = self._read(Timestamp, Timestamp.type, 0)
+        snapshot = self._read(Snapshot, Snapshot.type, timestamp.snapshot_meta.version)
+        targets = {
+            name.removesuffix(".json"): self._read(Targets, name.removesuffix(".json"), meta.version)
+            for name, meta in snapshot.meta.items()
+        }
+        return _State(root, timestamp, snapshot, targets)
+
+    def _read(self, kind: type[T], role: str, version: int) -> T:
+        path = self._path(role, version)
+        try:
+            signed = Metadata[T].from_bytes(path.read_bytes()).signed
+        except (OSError, RepositoryError) as error:
+            raise PolicyUnavailableError(f"{path} can't be read as {role} metadata; run `policy init` first") from error
+        if not isinstance(signed, kind):
+            raise PolicyUnavailableError(f"{path} is no {role} metadata")
+        return signed
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self._metadata.mkdir(parents=True, exist_ok=True)
+            self._targets.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PUBLIC_FILE_MODE)
+        except OSError as error:
+            raise ConfigurationError(
+                f"policy repository {self._directory} can't be written: {error.strerror}"
+            ) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees all of it or none.
+
+    Raises:
+        ConfigurationError: It can't be written.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(PUBLIC_FILE_MODE)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise ConfigurationError(f"{path} can't be written: {error.strerror}") from None
