@@ -49,3 +49,23 @@ class UnavailableError(PratiqueError):
 
 class ConfigurationError(PratiqueError):
     """A setting is missing or wrong; the message names the setting and what it expects."""
+
+
+class KafkaUnavailableError(UnavailableError):
+    """Kafka did not take a request, or can't be read; whether a verdict will come is unknown."""
+
+
+class VerdictRefusedError(RefusedError):
+    """A verdict is not one for this request, task, topic or moment, so it is not believed.
+
+    Attributes:
+        check: The check that it failed, in one word, as it is counted.
+    """
+
+    def __init__(self, message: str, *, check: str) -> None:
+        super().__init__(message)
+        self.check = check
+
+
+class NoContextError(RefusedError):
+    """Nothing may be inserted: neither a summary nor a fallback tail. Keep the history as it is."""

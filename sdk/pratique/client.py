@@ -1,0 +1,511 @@
+"""The client: ask the gate whether a summary may replace messages, and build the context from its answer.
+
+The contract: a request is signed over its exact bytes and published once; the verdict topics are read from before it
+was sent, so an answer can't be missed; only a verdict that ``pratique.verification`` believes is one. A quarantine is
+an answer and never an exception, and so is none in time: both have a bounded fallback context where policy allows one.
+
+One ``Gate`` serves many threads and tasks at once with one producer and one reader. Make it after a fork.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+
+from pratique.candidate import draft_candidate, record_ids
+from pratique.commitments import open_commitments
+from pratique.context import (
+    ContextMessage,
+    UsedInMemory,
+    UsedVerdicts,
+    accepted_context,
+    insert,
+    quarantined_context,
+    unanswered_context,
+)
+from pratique.contract.avro import encode
+from pratique.contract.digests import (
+    compaction_subject_sha256,
+    message_sha256,
+    request_sha256,
+    source_population_sha256,
+)
+from pratique.contract.records import (
+    CompactionRequested,
+    Origin,
+    Provenance,
+    Role,
+    SourceMessage,
+    StatedReason,
+    Verdict,
+    VerdictOutcome,
+)
+from pratique.contract.signing import Signer
+from pratique.contract.topics import (
+    COMPACTION_ACCEPTED,
+    COMPACTION_QUARANTINED,
+    COMPACTION_REQUESTED,
+    MAX_REQUEST_BYTES,
+)
+from pratique.errors import (
+    KafkaUnavailableError,
+    MalformedError,
+    NoContextError,
+    PratiqueError,
+    SignerNotAuthorisedError,
+    TooLargeError,
+)
+from pratique.inbox import Inbox, Waiter
+from pratique.pinned import Document, PinnedPolicy, PolicySource
+from pratique.transport import Received, Transport
+from pratique.verification import Expectation, believe
+
+GRACE_S: Final = 5.0
+"""How long after the policy's deadline a verdict is still waited for, in seconds, unless the caller says otherwise."""
+
+Messages = Sequence[SourceMessage | Mapping[str, object]]
+
+
+def now_in_ms() -> int:
+    """Return the time in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """The answer to one compaction request.
+
+    Attributes:
+        request: The request as sent.
+        request_sha256: Digest of its bytes; the verdict is bound to it.
+        verdict: The verdict; null where none came in time.
+    """
+
+    request: CompactionRequested
+    request_sha256: str
+    verdict: Verdict | None
+    _context: list[ContextMessage] | PratiqueError
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the context holds the summary; else it holds the fallback tail."""
+        return self.verdict is not None and self.verdict.outcome is VerdictOutcome.ACCEPTED
+
+    @property
+    def reasons(self) -> tuple[StatedReason, ...]:
+        """Why not; the first is the primary one. Empty for an acceptance, and where no verdict came."""
+        return () if self.verdict is None else self.verdict.reasons
+
+    @property
+    def context(self) -> list[ContextMessage]:
+        """The messages to insert, system turn first.
+
+        Raises:
+            NoContextError: Nothing may be inserted: keep the history as it is.
+            PratiqueError: The context could not be built; what is raised says why.
+        """
+        if isinstance(self._context, PratiqueError):
+            raise self._context
+        return [dict(message) for message in self._context]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request that was sent, and whoever waits for its verdict."""
+
+    request: CompactionRequested
+    expectation: Expectation
+    sent: Future[None]
+    waiter: Waiter
+
+    @property
+    def futures(self) -> list[Future[Any]]:
+        """What a wait is over with: both done, or one failed."""
+        return [self.sent, self.waiter.future]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    request: CompactionRequested
+    value: bytes
+    expectation: Expectation
+    waiter: Waiter
+
+
+class Gate:
+    """Asks for verdicts on behalf of one tenant.
+
+    Args:
+        transport: Kafka (``pratique.kafka.KafkaTransport``).
+        policies: Verified policy (``pratique.repository.RepositoryPolicies``).
+        signer: The tenant's publisher key.
+        tenant_id: The tenant.
+        policy_id: The policy that requests are judged under, unless a request names another.
+        used: Remembers which verdicts a task has used; give one that lasts where agents restart.
+        clock: The time in milliseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        *,
+        transport: Transport,
+        policies: PolicySource,
+        signer: Signer,
+        tenant_id: str,
+        policy_id: str,
+        used: UsedVerdicts | None = None,
+        clock: Callable[[], int] = now_in_ms,
+    ) -> None:
+        self._transport = transport
+        self._policies = policies
+        self._signer = signer
+        self.tenant_id = tenant_id
+        self.policy_id = policy_id
+        self._used = used or UsedInMemory()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._inbox: Inbox | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop reading, send what is waiting, let go of everything."""
+        with self._lock:
+            inbox, self._inbox = self._inbox, None
+        if inbox is not None:
+            inbox.close()
+        self._transport.close()
+
+    @property
+    def ignored(self) -> Mapping[str, int]:
+        """How many would-be verdicts on this gate's requests were not believed, by the check they failed."""
+        inbox = self._inbox
+        return {} if inbox is None else inbox.ignored
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def compact(
+        self,
+        messages: Messages,
+        candidate_json: str,
+        *,
+        task_id: str,
+        commitments: bytes | None = None,
+        lineage: Sequence[str] = (),
+        wait_s: float | None = None,
+    ) -> Compaction:
+        """Ask whether a summary may replace messages, and wait for the answer.
+
+        Args:
+            messages: The messages that were summarised, in order: ``SourceMessage`` or mappings with ``message_id``,
+                ``role`` and ``content`` (and ``provenance``). System turns are none of them: they come from policy.
+            candidate_json: The summarizer's exact output (``draft`` makes one from a bare text).
+            task_id: The task whose context it is.
+            commitments: The task's signed commitments (a DSSE envelope), where policy has no standing ones.
+            lineage: Ids of the verdicts that these messages were compacted from.
+            wait_s: Longest wait in seconds; the policy's deadline and a grace where not given.
+
+        Returns:
+            The answer and the context to insert.
+
+        Raises:
+            MalformedError: A message is not of the published language; the gate would refuse it.
+            TooLargeError: The request is over 4 MiB.
+            UnavailableError: Kafka or the policy repository is away (``fallback`` gives the bounded tail).
+            RefusedError: The policy repository's metadata has expired or does not verify.
+        """
+        policy = self._policies.pinned(self.tenant_id, self.policy_id)
+        request = self.request(
+            messages, candidate_json, task_id=task_id, commitments=commitments, lineage=lineage, policy=policy
+        )
+        verdict = self.ask(request, wait_s=policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s)
+        return self._answer(request, verdict, policy)
+
+    async def acompact(
+        self,
+        messages: Messages,
+        candidate_json: str,
+        *,
+        task_id: str,
+        commitments: bytes | None = None,
+        lineage: Sequence[str] = (),
+        wait_s: float | None = None,
+    ) -> Compaction:
+        """Do as ``compact`` does without holding up the event loop, or a thread while it waits."""
+        policy = await asyncio.to_thread(self._policies.pinned, self.tenant_id, self.policy_id)
+        request = self.request(
+            messages, candidate_json, task_id=task_id, commitments=commitments, lineage=lineage, policy=policy
+        )
+        prepared = self._prepare(request)
+        timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
+        try:
+            pending = await asyncio.to_thread(self._send, prepared)
+            watched = [asyncio.wrap_future(future) for future in pending.futures]
+            done, _ = await asyncio.wait(watched, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
+            for future in done:
+                future.exception()  # seen here, raised below
+        finally:
+            self._forget(prepared.waiter)
+        return await asyncio.to_thread(self._answer, request, _outcome(pending), policy)
+
+    def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
+        """Send a request as it stands and return its verdict; null where none came in time.
+
+        This is the part below ``compact``: it judges nothing about the request, so it can carry what the gate will
+        refuse. It inserts nothing; a verdict alone allows nothing.
+
+        Raises:
+            TooLargeError: The request is over 4 MiB.
+            MalformedError: The request is not of the published language.
+            UnavailableError: Kafka is away, or no trust target was ever loaded.
+        """
+        pending = self.publish(request)
+        try:
+            wait(pending.futures, timeout=wait_s, return_when=FIRST_EXCEPTION)
+        finally:
+            self.forget(pending)
+        return _outcome(pending)
+
+    def publish(self, request: CompactionRequested) -> Pending:
+        """Sign and send a request, with someone waiting for its verdict; call ``forget`` when the wait is over.
+
+        Raises:
+            TooLargeError: The request is over 4 MiB.
+            MalformedError: The request is not of the published language.
+            UnavailableError: Kafka is away, or no trust target was ever loaded.
+        """
+        return self._send(self._prepare(request))
+
+    def _prepare(self, request: CompactionRequested) -> _Prepared:
+        value = encode(request)
+        if len(value) > MAX_REQUEST_BYTES:
+            raise TooLargeError(f"request has {len(value)} bytes, {MAX_REQUEST_BYTES} are allowed")
+        expectation = _expectation(request, value)
+        waiter = Waiter(
+            expectation.request_sha256,
+            expectation.message_keys,
+            lambda received, verdict: self._believe(received, verdict, expectation),
+        )
+        return _Prepared(request, value, expectation, waiter)
+
+    def _send(self, prepared: _Prepared) -> Pending:
+        self._policies.trust()  # who could not check a verdict should not ask for one
+        inbox = self._listening()
+        signature = self._signer.sign(COMPACTION_REQUESTED, prepared.value)
+        inbox.expect(prepared.waiter)
+        try:
+            sent = self._transport.publish(
+                COMPACTION_REQUESTED,
+                prepared.expectation.source_population_sha256.encode("ascii"),
+                prepared.value,
+                signature.headers,
+            )
+        except BaseException:
+            self._forget(prepared.waiter)
+            raise
+        return Pending(prepared.request, prepared.expectation, sent, prepared.waiter)
+
+    def context(self, request: CompactionRequested, verdict: Verdict | None) -> list[ContextMessage]:
+        """Return what may be inserted now: what ``compact`` does with the answer that ``ask`` gave.
+
+        Raises:
+            NoContextError: Nothing may be inserted.
+            VerdictRefusedError: The verdict is of another candidate or rendering, no longer valid, or used already.
+            UnavailableError: The pinned policy can't be obtained.
+            RefusedError: The commitments are not the task's.
+        """
+        return self._context(request, verdict, self._policies.pinned(request.tenant_id, request.policy_id))
+
+    def forget(self, pending: Pending) -> None:
+        """Stop waiting for a request's verdict."""
+        self._forget(pending.waiter)
+
+    def _forget(self, waiter: Waiter) -> None:
+        waiter.forgotten = True  # for an inbox that is still to be told of it
+        inbox = self._inbox
+        if inbox is not None:
+            inbox.forget(waiter)
+
+    # -- building ----------------------------------------------------------------------------------------------------
+
+    def request(
+        self,
+        messages: Messages,
+        candidate_json: str,
+        *,
+        task_id: str,
+        commitments: bytes | None = None,
+        lineage: Sequence[str] = (),
+        policy: PinnedPolicy | None = None,
+    ) -> CompactionRequested:
+        """Build a request under a new id; the expected constraint ids are those of policy and commitments.
+
+        Raises:
+            MalformedError: A message is not of the published language.
+            UnavailableError: The policy can't be obtained.
+            RefusedError: The commitments are not the task's, or not signed by a commitment signer.
+        """
+        policy = policy or self._policies.pinned(self.tenant_id, self.policy_id)
+        snapshot = self._snapshot(task_id, commitments, policy)
+        return CompactionRequested(
+            tenant_id=self.tenant_id,
+            task_id=task_id,
+            compaction_request_id=str(uuid.uuid4()),
+            requested_at=self._clock(),
+            policy_id=self.policy_id,
+            source_messages=source_messages(messages),
+            candidate_json=candidate_json,
+            expected_invariant_ids=record_ids(policy.manifest, "invariant_id"),
+            expected_commitment_ids=() if snapshot is None else record_ids(snapshot, "commitment_id"),
+            commitments=commitments,
+            lineage=tuple(lineage),
+        )
+
+    def draft(self, messages: Messages, summary_text: str, *, task_id: str, commitments: bytes | None = None) -> str:
+        """Return a candidate around a summary, for summarizers that only write text (``pratique.candidate``).
+
+        Raises:
+            MalformedError: A message is not of the published language.
+            NoContextError: There are no commitments to claim.
+            UnavailableError: The policy can't be obtained.
+        """
+        policy = self._policies.pinned(self.tenant_id, self.policy_id)
+        snapshot = self._snapshot(task_id, commitments, policy)
+        if snapshot is None:
+            raise NoContextError("the request brings no commitments, and policy applies no standing ones")
+        return draft_candidate(summary_text, source_messages(messages), policy.manifest, snapshot)
+
+    def fallback(self, messages: Messages, *, task_id: str, commitments: bytes | None = None) -> list[ContextMessage]:
+        """Return the bounded tail without asking: for when Kafka is away.
+
+        Raises:
+            MalformedError: A message is not of the published language.
+            NoContextError: There are no messages, or no commitments to render.
+            UnavailableError: The policy can't be obtained.
+        """
+        policy = self._policies.pinned(self.tenant_id, self.policy_id)
+        snapshot = self._snapshot(task_id, commitments, policy)
+        return unanswered_context(policy.render(snapshot), source_messages(messages), policy.fallback_message_count)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _listening(self) -> Inbox:
+        with self._lock:
+            if self._inbox is None or self._inbox.failed:
+                self._inbox = Inbox(self._transport.subscribe((COMPACTION_ACCEPTED, COMPACTION_QUARANTINED)))
+            return self._inbox
+
+    def _believe(self, received: Received, verdict: Verdict, expectation: Expectation) -> None:
+        try:
+            believe(received, verdict, expectation, self._policies.trust(), self._clock())
+        except SignerNotAuthorisedError:
+            self._policies.refresh()  # a gate key may have been rotated since
+            believe(received, verdict, expectation, self._policies.trust(), self._clock())
+
+    def _snapshot(self, task_id: str, commitments: bytes | None, policy: PinnedPolicy) -> Document | None:
+        if commitments is None:
+            return policy.standing
+        return open_commitments(
+            commitments, self._policies.trust(), tenant_id=self.tenant_id, task_id=task_id, now_ms=self._clock()
+        )
+
+    def _answer(self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy) -> Compaction:
+        context: list[ContextMessage] | PratiqueError
+        try:
+            context = self._context(request, verdict, policy)
+        except PratiqueError as error:
+            context = error
+        return Compaction(request, request_sha256(encode(request)), verdict, context)
+
+    def _context(
+        self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy
+    ) -> list[ContextMessage]:
+        if verdict is None:
+            snapshot = self._snapshot(request.task_id, request.commitments, policy)
+            instruction = policy.render(snapshot)
+            return unanswered_context(instruction, request.source_messages, policy.fallback_message_count)
+        if verdict.outcome is VerdictOutcome.QUARANTINED and verdict.fallback is None:
+            raise NoContextError("the gate quarantined the request before it had a context: nothing is inserted")
+        if verdict.policy_set_sha256 != policy.policy_set_sha256:
+            policy = self._policies.pinned(self.tenant_id, request.policy_id, verdict.policy_set_sha256)
+        instruction = policy.render(self._snapshot(request.task_id, request.commitments, policy))
+        if verdict.outcome is VerdictOutcome.ACCEPTED:
+            context = accepted_context(instruction, request.candidate_json, verdict)
+        else:
+            context = quarantined_context(instruction, request.source_messages, verdict)
+        return insert(verdict, context, self._used, requested_at=request.requested_at, now_ms=self._clock())
+
+
+def source_messages(messages: Messages) -> tuple[SourceMessage, ...]:
+    """Return messages as records.
+
+    Raises:
+        MalformedError: One has no ``message_id``, ``role`` or ``content``, an unknown field or role, or is empty; or
+            two have the same id (code DUPLICATE_MESSAGE_ID).
+    """
+    records = tuple(
+        item if isinstance(item, SourceMessage) else _source_message(index, item) for index, item in enumerate(messages)
+    )
+    if not records:
+        raise MalformedError("there are no source messages", code="MESSAGE_INVALID")
+    for index, item in enumerate(records):
+        if not item.message_id or not item.content:
+            raise MalformedError(f"source message {index} has an empty id or content", code="MESSAGE_INVALID")
+    if len({item.message_id for item in records}) != len(records):
+        raise MalformedError("two source messages have the same id", code="DUPLICATE_MESSAGE_ID")
+    return records
+
+
+def _source_message(index: int, value: Mapping[str, object]) -> SourceMessage:
+    fields = dict(value)
+    try:
+        message_id, role, content = fields.pop("message_id"), fields.pop("role"), fields.pop("content")
+        provenance = Provenance(fields.pop("provenance", Provenance.UNTRUSTED.value))
+        who = Role(role)
+    except (KeyError, ValueError):
+        raise MalformedError(
+            f"source message {index} needs message_id, role (user, assistant or tool) and content",
+            code="MESSAGE_INVALID",
+        ) from None
+    if fields or not isinstance(message_id, str) or not isinstance(content, str):
+        raise MalformedError(f"source message {index} has an unknown field or no texts", code="MESSAGE_INVALID")
+    return SourceMessage(message_id, who, content, provenance)
+
+
+def _expectation(request: CompactionRequested, value: bytes) -> Expectation:
+    return Expectation(
+        origin=Origin.COMPACTION,
+        tenant_id=request.tenant_id,
+        task_id=request.task_id,
+        request_id=request.compaction_request_id,
+        policy_id=request.policy_id,
+        request_sha256=request_sha256(value),
+        subject_sha256=compaction_subject_sha256(request.candidate_json),
+        source_population_sha256=source_population_sha256([message_sha256(item) for item in request.source_messages]),
+        candidate_json=request.candidate_json,
+        requested_at=request.requested_at,
+    )
+
+
+def _outcome(pending: Pending) -> Verdict | None:
+    """Return what a wait came to: the verdict, nothing, or the error that the request was not sent."""
+    answered, sent = pending.waiter.future, pending.sent
+    if answered.done():
+        return answered.result()
+    if not sent.done():
+        raise KafkaUnavailableError("Kafka did not acknowledge the request in time; it may still be judged")
+    sent.result()
+    return None

@@ -1,0 +1,196 @@
+"""Whether a record on a verdict topic is the verdict on what was sent.
+
+The contract: ``believe`` raises unless every check passes, in this order:
+
+1. the record is a ``Verdict`` on a verdict topic;
+2. its signature is by a key that the trust target authorises as gate, for this tenant, when it was decided;
+3. the topic is that of its outcome;
+4. it speaks of the exact bytes that were sent, of this tenant, task, request, policy and candidate;
+5. it speaks of the same source messages; a quarantine may name none, where intake refused before it had any;
+6. an acceptance names the candidate's parsed form, a rendered policy, and no reason;
+7. its event is the seed's, canonical, and speaks of the same;
+8. it was decided after the request was made, and its validity has not passed.
+
+Whether the task has used it before is not checked here, since that is a matter of insertion (``pratique.context``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from pratique.contract.avro import decode
+from pratique.contract.canonical import JsonValue, canonical_json, canonical_sha256, parse_json, text_sha256
+from pratique.contract.records import Origin, Verdict, VerdictOutcome
+from pratique.contract.signing import Signature, verify_ed25519
+from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED
+from pratique.contract.trust import KeyRole, TrustTarget
+from pratique.errors import MalformedError, VerdictRefusedError
+from pratique.transport import Received
+
+VERDICT_TOPICS: Final = {
+    VerdictOutcome.ACCEPTED: COMPACTION_ACCEPTED,
+    VerdictOutcome.QUARANTINED: COMPACTION_QUARANTINED,
+}
+
+ACCEPTANCE_EVENT: Final = "aidefend.context-compaction-acceptance.v1"
+FALLBACK_EVENT: Final = "aidefend.context-compaction-fallback.v1"
+
+CLOCK_TOLERANCE_MS: Final = 5 * 60 * 1000
+"""How far the clocks of client and broker may differ.
+
+A verdict older than its request by more is refused: the period of a gate key that was withdrawn can't be reached by
+dating a forgery back.
+"""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a verdict must speak of to be the one that is waited for.
+
+    Attributes:
+        candidate_json: The candidate as sent; its digest is the subject.
+        requested_at: When the request was made, in milliseconds since the epoch.
+    """
+
+    origin: Origin
+    tenant_id: str
+    task_id: str
+    request_id: str
+    policy_id: str
+    request_sha256: str
+    subject_sha256: str
+    source_population_sha256: str
+    candidate_json: str
+    requested_at: int
+
+    @property
+    def message_keys(self) -> frozenset[bytes]:
+        """The Kafka keys that the verdict can come under."""
+        return frozenset({self.source_population_sha256.encode("ascii"), self.request_sha256.encode("ascii")})
+
+    @cached_property
+    def compacted_output_sha256(self) -> str | None:
+        """Canonical digest of the parsed candidate; null where it does not parse."""
+        try:
+            return canonical_sha256(parse_json(self.candidate_json))
+        except MalformedError:
+            return None
+
+
+def read_verdict(received: Received) -> Verdict:
+    """Decode a record of a verdict topic.
+
+    Raises:
+        MalformedError: It is no verdict.
+        VerdictRefusedError: It came on another topic.
+    """
+    if received.topic not in VERDICT_TOPICS.values():
+        raise VerdictRefusedError("record is on no verdict topic", check="topic")
+    return decode(received.value, Verdict)
+
+
+def believe(received: Received, verdict: Verdict, expected: Expectation, trust: TrustTarget, now_ms: int) -> None:
+    """Check that a record is the verdict that is waited for.
+
+    Args:
+        received: The record as consumed.
+        verdict: The same, decoded.
+        expected: What was sent.
+        trust: The trust target at its newest.
+        now_ms: Now, in milliseconds since the epoch.
+
+    Raises:
+        SignatureInvalidError: The signature is missing or does not verify.
+        SignerNotAuthorisedError: The key may not sign verdicts for this tenant, or might not when it was decided.
+        VerdictRefusedError: The verdict speaks of something else, or not now.
+    """
+    signature = Signature.from_headers(received.headers)
+    key = trust.authorised_key(signature.key_id, KeyRole.GATE, expected.tenant_id, verdict.decided_at)
+    verify_ed25519(key.public_key, signature, received.topic, received.value or b"")
+    if received.topic != VERDICT_TOPICS[verdict.outcome]:
+        raise VerdictRefusedError("outcome is not that of the topic", check="topic")
+    _check_binding(verdict, expected)
+    _check_outcome(verdict, expected)
+    _check_event(verdict, expected)
+    check_moment(verdict, expected.requested_at, now_ms)
+
+
+def check_moment(verdict: Verdict, requested_at: int, now_ms: int) -> None:
+    """Check that a verdict was decided after its request, and may still be acted on.
+
+    Raises:
+        VerdictRefusedError: It was not, or may not.
+    """
+    if verdict.decided_at < requested_at - CLOCK_TOLERANCE_MS:
+        raise VerdictRefusedError("verdict is older than its request", check="moment")
+    if verdict.decided_at > now_ms + CLOCK_TOLERANCE_MS:
+        raise VerdictRefusedError("verdict was decided in the future", check="moment")
+    if now_ms >= verdict.valid_until:
+        raise VerdictRefusedError("verdict may no longer be acted on", check="moment")
+
+
+def _check_binding(verdict: Verdict, expected: Expectation) -> None:
+    for name in (
+        "origin",
+        "tenant_id",
+        "task_id",
+        "request_id",
+        "policy_id",
+        "request_sha256",
+        "subject_sha256",
+    ):
+        if getattr(verdict, name) != getattr(expected, name):
+            raise VerdictRefusedError(f"{name} is not the request's", check="binding")
+    population = verdict.source_population_sha256
+    if population != expected.source_population_sha256 and (
+        population is not None or verdict.outcome is VerdictOutcome.ACCEPTED
+    ):
+        raise VerdictRefusedError("source_population_sha256 is not that of the messages", check="binding")
+
+
+def _check_outcome(verdict: Verdict, expected: Expectation) -> None:
+    output = verdict.compacted_output_sha256
+    if output is not None and output != expected.compacted_output_sha256:
+        raise VerdictRefusedError("compacted_output_sha256 is not the candidate's", check="binding")
+    if verdict.outcome is not VerdictOutcome.ACCEPTED:
+        return
+    if output is None or verdict.rendered_policy_sha256 is None:
+        raise VerdictRefusedError("acceptance names no output or no rendered policy", check="acceptance")
+    if verdict.reasons or verdict.fallback is not None:
+        raise VerdictRefusedError("acceptance states a reason or a fallback", check="acceptance")
+
+
+def _check_event(verdict: Verdict, expected: Expectation) -> None:
+    accepted = verdict.outcome is VerdictOutcome.ACCEPTED
+    if verdict.event_json is None:
+        if accepted or verdict.fallback is not None:
+            raise VerdictRefusedError("verdict has a context and no event", check="event")
+        return
+    if verdict.event_sha256 != text_sha256(verdict.event_json):
+        raise VerdictRefusedError("event_sha256 is not the event's", check="event")
+    event = _event(verdict.event_json)
+    stated: dict[str, JsonValue] = {
+        "schema_version": ACCEPTANCE_EVENT if accepted else FALLBACK_EVENT,
+        "outcome": "ACCEPTED" if accepted else "FALLBACK",
+        "tenant_id": expected.tenant_id,
+        "task_id": expected.task_id,
+        "policy_sha256": verdict.policy_sha256,
+        "source_population_sha256": verdict.source_population_sha256,
+    }
+    if accepted:
+        stated["compacted_output_sha256"] = verdict.compacted_output_sha256
+    if any(event.get(name) != value for name, value in stated.items()):
+        raise VerdictRefusedError("event speaks of something else", check="event")
+
+
+def _event(text: str) -> Mapping[str, JsonValue]:
+    try:
+        event = parse_json(text)
+        if isinstance(event, Mapping) and canonical_json(event) == text:
+            return event
+    except MalformedError:
+        pass
+    raise VerdictRefusedError("event is not canonical JSON", check="event")
