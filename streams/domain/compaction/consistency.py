@@ -1,0 +1,428 @@
+"""The compaction consistency check: every comparison of AID-I-004.008 G001 and G002, in the seed's order.
+
+The contract. ``check_consistency`` goes through these steps and stops at the first that fails, whose reasons, outcome
+and finding status are the seed's:
+
+1. the summary is at least as long as policy says (SUMMARY_TOO_SHORT);
+2. the candidate names the source messages' digests, in order (SOURCE_POPULATION_DIFFERS);
+3. the invariant manifest, then the commitment snapshot, are for this policy and sound (POLICY_INVALID,
+   COMMITMENTS_STALE);
+4. expected and retained ids are the registers', in order (CONSTRAINT_POPULATION_DIFFERS);
+5. each constraint has exactly one claim (CLAIM_DUPLICATED, CLAIM_EXTRA, CLAIM_MISSING), with the register's digests
+   and predicate (CLAIM_DIGEST_DIFFERS), and the summarizer reports no conflict (CLAIM_CONFLICT) and no lack of
+   support (CLAIM_UNSUPPORTED);
+6. the verifier's evidence covers exactly this, by the pinned artifact, and says what its results say
+   (VERIFIER_EVIDENCE_DIFFERS): every binding is derived again here;
+7. the results are all PRESERVED and the evidence is deterministic (PREDICATE_CONFLICT, CLAUSE_DUPLICATED,
+   CLAUSE_UNPARSED, ASSURANCE_PROBABILISTIC).
+
+The candidate's form is checked where it is parsed (``streams.wire.candidate``), identities and messages at intake.
+The seed's append and readback of evidence is the evidence topic's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.digests import message_sha256
+from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode, sorted_reasons
+from pratique.contract.records import Provenance, Role, SourceMessage
+from streams.domain.compaction.candidate import (
+    Candidate,
+    CandidateRefused,
+    ClaimStatus,
+    CompactedContext,
+    ConstraintType,
+    PreservedConstraintClaim,
+    scanned_field_count,
+    scanned_population_sha256,
+)
+from streams.domain.compaction.clauses import SummaryParse
+from streams.domain.compaction.constraints import ConstraintSet, constraint_set
+from streams.domain.compaction.grammar import verifier_artifact_sha256
+from streams.domain.compaction.slots import Sources
+from streams.domain.compaction.verification import (
+    Assurance,
+    ConflictVerification,
+    ConstraintVerificationResult,
+    derived_outcome,
+)
+from streams.domain.compaction.verifier import Question
+from streams.domain.policy.model import CommitmentSnapshot, InvariantManifest
+from streams.errors import CommitmentsStaleError, PolicyError
+
+RECEIPT_SCHEMA: Final = "aidefend.compaction-consistency-receipt.v3"
+SEMANTIC_ASSURANCE: Final = "COMPLETE_DETERMINISTIC_BOUNDED_RULES_NOT_FREE_TEXT_EQUIVALENCE"
+
+DETECTOR: Final = "consistency"
+"""Who names the reasons of the checker."""
+GRAMMAR_DETECTOR: Final = "grammar"
+"""Who names the reasons of the verifier."""
+
+_SHA256_DIGITS: Final = 64
+_CLAIMS: Final = "candidate.preserved_constraint_claims"
+_MAX_PLACES: Final = 8
+"""Most places named for one finding: evidence must stay small."""
+
+
+class ConflictVerifier(Protocol):
+    """What judges a summary. Its statement is evidence to be checked, not an answer to be believed."""
+
+    def verify(self, question: Question) -> ConflictVerification:
+        """Judge a summary against every constraint."""
+
+    def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
+        """Return what the grammar makes of a summary, to explain a refusal with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyQuestion:
+    """Everything one check is made on.
+
+    Attributes:
+        tenant_id: Whose request it is.
+        task_id: Which task's context it is about.
+        source_messages: The messages that were summarised, in order.
+        source_sha256s: Their digests, where the caller has them already; taken here otherwise.
+        expected_invariant_ids: Ids the platform expects, in order.
+        expected_commitment_ids: Ids the platform expects, in order.
+        policy_sha256: Digest of the compaction policy document.
+        summary_min_length: Shortest accepted summary, in characters.
+        manifest: The registered invariants.
+        snapshot: The task's commitments.
+        grammar_sha256: Digest of the pinned clause grammar.
+    """
+
+    tenant_id: str
+    task_id: str
+    source_messages: tuple[SourceMessage, ...]
+    expected_invariant_ids: tuple[str, ...]
+    expected_commitment_ids: tuple[str, ...]
+    policy_sha256: str
+    summary_min_length: int
+    manifest: InvariantManifest
+    snapshot: CommitmentSnapshot
+    grammar_sha256: str
+    source_sha256s: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyResult:
+    """What a check came to.
+
+    Attributes:
+        outcome: The seed's outcome.
+        finding_status: The seed's finding status.
+        reasons: Why it is not PASS, sorted; the first is the primary one. Empty for PASS.
+        receipt_body: ``aidefend.compaction-consistency-receipt.v3``; null unless PASS.
+        receipt_sha256: Its canonical digest.
+        verification_body: ``aidefend.summary-conflict-verification.v3``; null where the check stopped before.
+        compacted_output_sha256: Digest of the parsed candidate; null where it did not parse.
+        scan_population_sha256: Digest of the population that must be scanned; null where it did not parse.
+        scan_field_count: The number of its fields; 0 where it did not parse.
+        versions: Names and versions of what judged.
+    """
+
+    outcome: Outcome
+    finding_status: FindingStatus
+    reasons: tuple[Reason, ...]
+    receipt_body: Mapping[str, JsonValue] | None = None
+    receipt_sha256: str | None = None
+    verification_body: Mapping[str, JsonValue] | None = None
+    compacted_output_sha256: str | None = None
+    scan_population_sha256: str | None = None
+    scan_field_count: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+class _StepFailed(Exception):  # noqa: N818 - it carries an answer and never leaves this module
+    """A step of the check failed; the check ends here."""
+
+    def __init__(self, reasons: Iterable[Reason], verification_body: Mapping[str, JsonValue] | None = None) -> None:
+        super().__init__()
+        self.reasons = sorted_reasons(list(reasons))
+        self.verification_body = verification_body
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """The claims of a candidate, brought into the constraints' order, with each one's place in the candidate."""
+
+    ordered: tuple[PreservedConstraintClaim, ...]
+    population_sha256: str
+    places: Mapping[tuple[ConstraintType, str], int]
+
+    def path(self, key: tuple[ConstraintType, str]) -> str:
+        return f"{_CLAIMS}[{self.places[key]}]"
+
+
+def check_consistency(
+    question: ConsistencyQuestion, candidate: Candidate | CandidateRefused, verifier: ConflictVerifier
+) -> ConsistencyResult:
+    """Check one candidate.
+
+    Args:
+        question: Request and pinned policy.
+        candidate: The candidate as parsed, or the reasons why it is none.
+        verifier: What judges the summary.
+    """
+    versions = {"verifier_artifact_sha256": verifier_artifact_sha256(question.grammar_sha256)}
+    if isinstance(candidate, CandidateRefused):
+        meaning = candidate.reasons[0].meaning
+        return ConsistencyResult(meaning.outcome, meaning.finding_status, candidate.reasons, versions=versions)
+    context = candidate.context
+    population_sha256 = scanned_population_sha256(context)
+    try:
+        verification_body, receipt_body = _check(question, candidate, verifier)
+    except _StepFailed as failed:
+        meaning = REASONS[failed.reasons[0].code]
+        return ConsistencyResult(
+            outcome=meaning.outcome,
+            finding_status=meaning.finding_status,
+            reasons=failed.reasons,
+            verification_body=failed.verification_body,
+            compacted_output_sha256=candidate.compacted_output_sha256,
+            scan_population_sha256=population_sha256,
+            scan_field_count=scanned_field_count(context),
+            versions=versions,
+        )
+    return ConsistencyResult(
+        outcome=Outcome.PASS,
+        finding_status=FindingStatus.NO_FINDING,
+        reasons=(),
+        receipt_body=receipt_body,
+        receipt_sha256=canonical_sha256(receipt_body),
+        verification_body=verification_body,
+        compacted_output_sha256=candidate.compacted_output_sha256,
+        scan_population_sha256=population_sha256,
+        scan_field_count=scanned_field_count(context),
+        versions=versions,
+    )
+
+
+def _check(
+    question: ConsistencyQuestion, candidate: Candidate, verifier: ConflictVerifier
+) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+    """Go through the steps; return the verification's body and the receipt's."""
+    context = candidate.context
+    _check_summary_length(question, context)  # 1
+    _check_sources(question, context)  # 2
+    constraints = _constraints(question)  # 3
+    _check_ids(question, context, constraints)  # 4
+    claims = _checked_claims(context, constraints)  # 5
+    sources = _sources(question.source_messages)
+    asked = Question(
+        summary_text=context.summary_text,
+        constraints=constraints.constraints,
+        claims=claims.ordered,
+        sources=sources,
+        rendered_policy_sha256=constraints.rendered_policy_sha256,
+        compacted_summary_sha256=candidate.compacted_summary_sha256,
+        claim_population_sha256=claims.population_sha256,
+    )
+    verification = verifier.verify(asked)
+    body = _checked_evidence(question, asked, verification)  # 6
+    if verification.outcome is not Outcome.PASS:  # 7: step 6 has shown that this is what the results come to
+        raise _StepFailed(_verifier_reasons(verification, claims, verifier.parse(context.summary_text, sources)), body)
+    return body, _receipt(question, candidate, constraints, claims, verification)
+
+
+def _check_summary_length(question: ConsistencyQuestion, context: CompactedContext) -> None:
+    if len(context.summary_text) < question.summary_min_length:
+        raise _StepFailed([_reason(ReasonCode.SUMMARY_TOO_SHORT, "candidate.summary_text")])
+
+
+def _check_sources(question: ConsistencyQuestion, context: CompactedContext) -> None:
+    digests = question.source_sha256s or tuple(message_sha256(message) for message in question.source_messages)
+    if context.source_message_sha256s != digests:
+        place = _first_difference(context.source_message_sha256s, digests)
+        raise _StepFailed([_reason(ReasonCode.SOURCE_POPULATION_DIFFERS, f"candidate.source_message_sha256s[{place}]")])
+
+
+def _constraints(question: ConsistencyQuestion) -> ConstraintSet:
+    try:
+        return constraint_set(question.policy_sha256, question.manifest, question.snapshot)
+    except CommitmentsStaleError:
+        raise _StepFailed([_reason(ReasonCode.COMMITMENTS_STALE, "commitments")]) from None
+    except PolicyError:
+        raise _StepFailed([_reason(ReasonCode.POLICY_INVALID, "policy")]) from None
+
+
+def _check_ids(question: ConsistencyQuestion, context: CompactedContext, constraints: ConstraintSet) -> None:
+    invariant_ids = constraints.ids(ConstraintType.INVARIANT)
+    commitment_ids = constraints.ids(ConstraintType.COMMITMENT)
+    differing = [
+        path
+        for path, found, registered in (
+            ("expected_invariant_ids", question.expected_invariant_ids, invariant_ids),
+            ("candidate.retained_safety_invariant_ids", context.retained_safety_invariant_ids, invariant_ids),
+            ("expected_commitment_ids", question.expected_commitment_ids, commitment_ids),
+            ("candidate.retained_policy_commitment_ids", context.retained_policy_commitment_ids, commitment_ids),
+        )
+        if found != registered
+    ]
+    if differing:
+        raise _StepFailed(_reason(ReasonCode.CONSTRAINT_POPULATION_DIFFERS, path) for path in differing)
+
+
+def _checked_claims(context: CompactedContext, constraints: ConstraintSet) -> _Claims:
+    claims = context.preserved_constraint_claims
+    places: dict[tuple[ConstraintType, str], int] = {}
+    for place, claim in enumerate(claims):
+        if places.setdefault(claim.key, place) != place:
+            raise _StepFailed([_reason(ReasonCode.CLAIM_DUPLICATED, f"{_CLAIMS}[{place}]")])
+    expected = {item.key: item for item in constraints.constraints}
+    extra = [place for key, place in places.items() if key not in expected]
+    if extra:
+        raise _StepFailed(_reason(ReasonCode.CLAIM_EXTRA, f"{_CLAIMS}[{place}]") for place in extra[:_MAX_PLACES])
+    if len(places) != len(expected):
+        raise _StepFailed([_reason(ReasonCode.CLAIM_MISSING, _CLAIMS)])
+    ordered = tuple(claims[places[key]] for key in expected)
+    differing = [
+        f"{_CLAIMS}[{places[claim.key]}].{name}"
+        for claim, item in zip(ordered, expected.values(), strict=True)
+        for name, claimed, registered in (
+            ("canonical_record_sha256", claim.canonical_record_sha256, item.canonical_record_sha256),
+            ("canonical_predicate_sha256", claim.canonical_predicate_sha256, item.canonical_predicate_sha256),
+            ("preserved_predicate", claim.preserved_predicate, item.canonical_predicate),
+        )
+        if claimed != registered
+    ]
+    if differing:
+        raise _StepFailed(_reason(ReasonCode.CLAIM_DIGEST_DIFFERS, path) for path in differing[:_MAX_PLACES])
+    for status, code in (
+        (ClaimStatus.CONFLICT, ReasonCode.CLAIM_CONFLICT),
+        (ClaimStatus.UNSUPPORTED, ReasonCode.CLAIM_UNSUPPORTED),
+    ):
+        reported = [place for place, claim in enumerate(claims) if claim.status is status]
+        if reported:
+            raise _StepFailed(_reason(code, f"{_CLAIMS}[{place}].status") for place in reported[:_MAX_PLACES])
+    return _Claims(ordered, canonical_sha256([claim.body() for claim in ordered]), places)
+
+
+def _checked_evidence(
+    question: ConsistencyQuestion, asked: Question, verification: ConflictVerification
+) -> dict[str, JsonValue]:
+    """Derive every binding of the verifier's receipt again; return the receipt's body."""
+    results = {result.key: result for result in verification.results}
+    ordered = [results.get(item.key) for item in asked.constraints]
+    if (
+        len(results) != len(verification.results)
+        or len(results) != len(asked.constraints)
+        or verification.result_count != len(results)
+        or verification.claim_count != len(asked.claims)
+        or verification.claim_population_sha256 != asked.claim_population_sha256
+    ):
+        raise _evidence_differs()
+    population: list[JsonValue] = []
+    for result, item, claim in zip(ordered, asked.constraints, asked.claims, strict=True):
+        if result is None or not _binds(result, item.canonical_record_sha256, item.canonical_predicate_sha256, claim):
+            raise _evidence_differs()
+        population.append(result.body())
+    if verification.result_population_sha256 != canonical_sha256(population):
+        raise _evidence_differs()
+    derived = derived_outcome(
+        (result.verification_status for result in verification.results), verification.assurance_type
+    )
+    body = verification.body(population)
+    if (
+        (verification.outcome, verification.finding_status) != derived
+        or not verification.verifier_version
+        or verification.verifier_artifact_sha256 != verifier_artifact_sha256(question.grammar_sha256)
+        or verification.rendered_policy_sha256 != asked.rendered_policy_sha256
+        or verification.compacted_summary_sha256 != asked.compacted_summary_sha256
+        or verification.receipt_sha256 != canonical_sha256(body)
+    ):
+        raise _evidence_differs()
+    return body
+
+
+def _binds(
+    result: ConstraintVerificationResult, record_sha256: str, predicate_sha256: str, claim: PreservedConstraintClaim
+) -> bool:
+    return (
+        result.canonical_record_sha256 == record_sha256
+        and result.canonical_predicate_sha256 == predicate_sha256
+        and result.claim_status is claim.status
+        and bool(result.bounded_rule_id)
+        and len(result.evidence_sha256) == _SHA256_DIGITS
+    )
+
+
+def _verifier_reasons(verification: ConflictVerification, claims: _Claims, parse: SummaryParse) -> Iterable[Reason]:
+    for result in verification.results:
+        if result.verification_status is ClaimStatus.CONFLICT:
+            yield _grammar_reason(ReasonCode.PREDICATE_CONFLICT, claims.path(result.key))
+    if verification.assurance_type is Assurance.PROBABILISTIC:
+        yield _grammar_reason(ReasonCode.ASSURANCE_PROBABILISTIC, "candidate.summary_text")
+    if parse.failed is not None:
+        start, end = parse.failed
+        code = ReasonCode.CLAUSE_DUPLICATED if parse.duplicate else ReasonCode.CLAUSE_UNPARSED
+        yield _grammar_reason(code, f"candidate.summary_text[{start}:{end}]")
+    elif verification.assurance_type is Assurance.DETERMINISTIC_BOUNDED:
+        for result in verification.results:
+            if result.verification_status is ClaimStatus.UNSUPPORTED:
+                yield _grammar_reason(ReasonCode.CLAUSE_UNPARSED, claims.path(result.key))
+
+
+def _receipt(
+    question: ConsistencyQuestion,
+    candidate: Candidate,
+    constraints: ConstraintSet,
+    claims: _Claims,
+    verification: ConflictVerification,
+) -> dict[str, JsonValue]:
+    return {
+        "schema_version": RECEIPT_SCHEMA,
+        "tenant_id": question.tenant_id,
+        "task_id": question.task_id,
+        "policy_sha256": question.policy_sha256,
+        "invariant_manifest_sha256": constraints.manifest_sha256,
+        "commitment_snapshot_sha256": constraints.snapshot_sha256,
+        "rendered_canonical_policy_block": constraints.policy_block,
+        "rendered_policy_sha256": constraints.rendered_policy_sha256,
+        "compacted_output_sha256": candidate.compacted_output_sha256,
+        "compacted_summary_sha256": candidate.compacted_summary_sha256,
+        "claim_population_sha256": claims.population_sha256,
+        "claim_count": len(claims.ordered),
+        "result_population_sha256": verification.result_population_sha256,
+        "result_count": verification.result_count,
+        "conflict_verifier_version": verification.verifier_version,
+        "conflict_verifier_artifact_sha256": verification.verifier_artifact_sha256,
+        "conflict_verifier_receipt_sha256": verification.receipt_sha256,
+        "semantic_assurance": SEMANTIC_ASSURANCE,
+    }
+
+
+def _sources(messages: tuple[SourceMessage, ...]) -> Sources:
+    return Sources(
+        frozenset(message.message_id for message in messages),
+        {
+            message.message_id: message.content
+            for message in messages
+            if message.role is Role.USER and message.provenance is Provenance.TRUSTED
+        },
+    )
+
+
+def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> int:
+    """Return the first place where two sequences differ; they do."""
+    for place, (one, other) in enumerate(zip(found, expected, strict=False)):
+        if one != other:
+            return place
+    return min(len(found), len(expected))
+
+
+def _evidence_differs() -> _StepFailed:
+    return _StepFailed([_reason(ReasonCode.VERIFIER_EVIDENCE_DIFFERS)])
+
+
+def _reason(code: ReasonCode, path: str = "") -> Reason:
+    return Reason.of(code, path, DETECTOR)
+
+
+def _grammar_reason(code: ReasonCode, path: str) -> Reason:
+    return Reason.of(code, path, GRAMMAR_DETECTOR)

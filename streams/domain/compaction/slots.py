@@ -1,0 +1,200 @@
+"""The typed places of a clause, and what each of them admits.
+
+The contract: every slot is bounded and, but for the quotation, admits single tokens of a closed set of ASCII
+characters: no slot admits prose. The quotation admits text that a trusted user wrote, word for word; whether it did is
+checked by ``streams.domain.compaction.clauses``, with the clause's message id at hand.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from string import ascii_letters, digits
+from typing import Final
+
+from streams.domain.compaction.lexer import Quotation, Token
+
+_DIGITS: Final = frozenset(digits)
+_WORD: Final = frozenset(ascii_letters + digits + "_")
+_IDENTIFIER: Final = _WORD | frozenset(".-")
+_PATH: Final = _IDENTIFIER | frozenset("/")
+_MESSAGE_ID: Final = _PATH | frozenset(":@+=")
+_ISO_DATE_CHARACTERS: Final = 10
+
+MAX_NUMBER_DIGITS: Final = 18
+MAX_IDENTIFIER_CHARACTERS: Final = 64
+MAX_PATH_CHARACTERS: Final = 200
+MAX_MESSAGE_ID_CHARACTERS: Final = 128
+MAX_QUOTATION_CHARACTERS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What slots may refer to.
+
+    Attributes:
+        message_ids: Ids of the request's source messages.
+        quotable: Content by id of those with role user and provenance TRUSTED.
+    """
+
+    message_ids: frozenset[str]
+    quotable: Mapping[str, str]
+
+
+class Slot(ABC):
+    """A typed place in a clause."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def could_be(self, token: Token) -> bool:
+        """Whether the slot admits the token in some request."""
+
+    @abstractmethod
+    def samples(self) -> tuple[str, ...]:
+        """Return texts the slot admits, to render a clause with: every word of an enumeration, one of others."""
+
+    def admits(self, token: Token, sources: Sources) -> bool:
+        """Whether the slot admits the token in a request with these messages."""
+        del sources  # most slots ask for a form alone
+        return self.could_be(token)
+
+
+@dataclass(frozen=True, slots=True)
+class EnumerationSlot(Slot):
+    """One of the listed words, in any case."""
+
+    values: frozenset[str]
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is one of the words."""
+        return isinstance(token, str) and token.isascii() and token.lower() in self.values
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return tuple(sorted(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSlot(Slot):
+    """A whole number without sign or leading zero, at most ``max_digits`` long."""
+
+    max_digits: int
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is such a number."""
+        return (
+            isinstance(token, str)
+            and 0 < len(token) <= self.max_digits
+            and _DIGITS.issuperset(token)
+            and (len(token) == 1 or token[0] != "0")
+        )
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ("7",)
+
+
+@dataclass(frozen=True, slots=True)
+class DateSlot(Slot):
+    """A calendar date as YYYY-MM-DD."""
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is a date that exists."""
+        if not isinstance(token, str) or len(token) != _ISO_DATE_CHARACTERS or not token.isascii():
+            return False
+        year, month, day = token[:4], token[5:7], token[8:]
+        if token[4] != "-" or token[7] != "-" or not _DIGITS.issuperset(year + month + day):
+            return False
+        try:
+            date(int(year), int(month), int(day))
+        except ValueError:
+            return False
+        return True
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ("2026-01-31",)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierSlot(Slot):
+    """A name of letters, digits, ``_``, ``.`` and ``-`` that begins with a letter or ``_``."""
+
+    max_length: int
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is such a name."""
+        return (
+            isinstance(token, str)
+            and 0 < len(token) <= self.max_length
+            and _IDENTIFIER.issuperset(token)
+            and token[0] in _WORD
+            and token[0] not in _DIGITS
+        )
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ("x",)
+
+
+@dataclass(frozen=True, slots=True)
+class PathSlot(Slot):
+    """A path of letters, digits, ``_``, ``.``, ``-`` and ``/``."""
+
+    max_length: int
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is such a path."""
+        return isinstance(token, str) and 0 < len(token) <= self.max_length and _PATH.issuperset(token)
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ("x/y",)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageIdSlot(Slot):
+    """The id of one of the request's source messages, exactly."""
+
+    def admits(self, token: Token, sources: Sources) -> bool:
+        """Whether the token is the id of a source message."""
+        return self.could_be(token) and token in sources.message_ids
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token has the form of an id."""
+        return isinstance(token, str) and 0 < len(token) <= MAX_MESSAGE_ID_CHARACTERS and _MESSAGE_ID.issuperset(token)
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ("m1",)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotationSlot(Slot):
+    """A quotation of at most ``max_length`` characters that is not blank."""
+
+    max_length: int
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is a quotation within bounds; whose words it holds is checked with the whole clause."""
+        return isinstance(token, Quotation) and len(token.text) <= self.max_length and bool(token.text.strip())
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return ('"x"',)
+
+
+def overlap(first: Slot, second: Slot) -> bool:
+    """Whether some token could be admitted by both slots; in doubt, yes."""
+    if isinstance(first, QuotationSlot) or isinstance(second, QuotationSlot):
+        return isinstance(first, QuotationSlot) and isinstance(second, QuotationSlot)
+    if isinstance(first, EnumerationSlot):
+        return any(second.could_be(value) for value in first.values)
+    if isinstance(second, EnumerationSlot):
+        return any(first.could_be(value) for value in second.values)
+    if isinstance(first, PathSlot | MessageIdSlot) or isinstance(second, PathSlot | MessageIdSlot):
+        return True
+    return type(first) is type(second)
