@@ -277,13 +277,15 @@ class TufRepository:
         state.targets[role].version = 0  # its first signature makes it 1
 
     def _add(self, state: _State, path: str, content: bytes) -> bool:
-        """Name a target in its role's metadata and write its file; say whether that is news."""
+        """Name a target in its role's metadata; say whether that is news. Its file is written where it differs."""
         role = state.role_of(path)
         target = TargetFile.from_data(path, content, ["sha256"])
+        for prefixed in target.get_prefixed_paths():
+            file = self._targets / prefixed
+            if not file.is_file() or file.read_bytes() != content:
+                _write_whole(file, content)
         if state.targets[role].targets.get(path) == target:
             return False
-        for prefixed in target.get_prefixed_paths():
-            _write_whole(self._targets / prefixed, content)
         state.targets[role].targets[path] = target
         state.changed.add(role)
         return True
