@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -31,18 +32,9 @@ from pratique.context import (
     unanswered_context,
 )
 from pratique.contract.avro import encode
-from pratique.contract.digests import (
-    compaction_subject_sha256,
-    message_sha256,
-    request_sha256,
-    source_population_sha256,
-)
+from pratique.contract.digests import request_sha256
 from pratique.contract.records import (
     CompactionRequested,
-    Origin,
-    Provenance,
-    Role,
-    SourceMessage,
     StatedReason,
     Verdict,
     VerdictOutcome,
@@ -56,21 +48,20 @@ from pratique.contract.topics import (
 )
 from pratique.errors import (
     KafkaUnavailableError,
-    MalformedError,
     NoContextError,
     PratiqueError,
     SignerNotAuthorisedError,
     TooLargeError,
 )
 from pratique.inbox import Inbox, Waiter
+from pratique.messages import Messages, source_messages
 from pratique.pinned import Document, PinnedPolicy, PolicySource
+from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from pratique.transport import Received, Transport
 from pratique.verification import Expectation, believe
 
 GRACE_S: Final = 5.0
 """How long after the policy's deadline a verdict is still waited for, in seconds, unless the caller says otherwise."""
-
-Messages = Sequence[SourceMessage | Mapping[str, object]]
 
 
 def now_in_ms() -> int:
@@ -172,6 +163,39 @@ class Gate:
         self._clock = clock
         self._lock = threading.Lock()
         self._inbox: Inbox | None = None
+
+    @classmethod
+    def from_stack(
+        cls,
+        stack_file: str | Path = STACK_FILE,
+        *,
+        tenant_id: str,
+        policy_id: str = "default",
+        key: str | Path | None = None,
+        used: UsedVerdicts | None = None,
+    ) -> Self:
+        """Return a gate for the stack that a ``stack.json`` and the environment describe (``pratique.stack``).
+
+        Args:
+            stack_file: What ``make up`` left; it need not exist where the environment says everything.
+            tenant_id: The tenant.
+            policy_id: The policy that requests are judged under.
+            key: The tenant's publisher key: a PEM file, or a directory of them; the stack's key directory otherwise.
+            used: As for ``Gate``.
+
+        Raises:
+            ConfigurationError: A setting or key is missing or wrong; the message says which.
+        """
+        stack = Stack.read(stack_file)
+        policies = stack.policies(now_in_ms)
+        return cls(
+            transport=stack.transport(),
+            policies=policies,
+            signer=TrustedSigner(stack.publisher_keys(tenant_id, key), policies, tenant_id, now_in_ms),
+            tenant_id=tenant_id,
+            policy_id=policy_id,
+            used=used,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -293,7 +317,7 @@ class Gate:
         value = encode(request)
         if len(value) > MAX_REQUEST_BYTES:
             raise TooLargeError(f"request has {len(value)} bytes, {MAX_REQUEST_BYTES} are allowed")
-        expectation = _expectation(request, value)
+        expectation = Expectation.of(request, value)
         waiter = Waiter(
             expectation.request_sha256,
             expectation.message_keys,
@@ -447,57 +471,6 @@ class Gate:
         else:
             context = quarantined_context(instruction, request.source_messages, verdict)
         return insert(verdict, context, self._used, requested_at=request.requested_at, now_ms=self._clock())
-
-
-def source_messages(messages: Messages) -> tuple[SourceMessage, ...]:
-    """Return messages as records.
-
-    Raises:
-        MalformedError: One has no ``message_id``, ``role`` or ``content``, an unknown field or role, or is empty; or
-            two have the same id (code DUPLICATE_MESSAGE_ID).
-    """
-    records = tuple(
-        item if isinstance(item, SourceMessage) else _source_message(index, item) for index, item in enumerate(messages)
-    )
-    if not records:
-        raise MalformedError("there are no source messages", code="MESSAGE_INVALID")
-    for index, item in enumerate(records):
-        if not item.message_id or not item.content:
-            raise MalformedError(f"source message {index} has an empty id or content", code="MESSAGE_INVALID")
-    if len({item.message_id for item in records}) != len(records):
-        raise MalformedError("two source messages have the same id", code="DUPLICATE_MESSAGE_ID")
-    return records
-
-
-def _source_message(index: int, value: Mapping[str, object]) -> SourceMessage:
-    fields = dict(value)
-    try:
-        message_id, role, content = fields.pop("message_id"), fields.pop("role"), fields.pop("content")
-        provenance = Provenance(fields.pop("provenance", Provenance.UNTRUSTED.value))
-        who = Role(role)
-    except (KeyError, ValueError):
-        raise MalformedError(
-            f"source message {index} needs message_id, role (user, assistant or tool) and content",
-            code="MESSAGE_INVALID",
-        ) from None
-    if fields or not isinstance(message_id, str) or not isinstance(content, str):
-        raise MalformedError(f"source message {index} has an unknown field or no texts", code="MESSAGE_INVALID")
-    return SourceMessage(message_id, who, content, provenance)
-
-
-def _expectation(request: CompactionRequested, value: bytes) -> Expectation:
-    return Expectation(
-        origin=Origin.COMPACTION,
-        tenant_id=request.tenant_id,
-        task_id=request.task_id,
-        request_id=request.compaction_request_id,
-        policy_id=request.policy_id,
-        request_sha256=request_sha256(value),
-        subject_sha256=compaction_subject_sha256(request.candidate_json),
-        source_population_sha256=source_population_sha256([message_sha256(item) for item in request.source_messages]),
-        candidate_json=request.candidate_json,
-        requested_at=request.requested_at,
-    )
 
 
 def _outcome(pending: Pending) -> Verdict | None:

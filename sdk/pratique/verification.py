@@ -23,7 +23,13 @@ from typing import Final
 
 from pratique.contract.avro import decode
 from pratique.contract.canonical import JsonValue, canonical_json, canonical_sha256, parse_json, text_sha256
-from pratique.contract.records import Origin, Verdict, VerdictOutcome
+from pratique.contract.digests import (
+    compaction_subject_sha256,
+    message_sha256,
+    request_sha256,
+    source_population_sha256,
+)
+from pratique.contract.records import CompactionRequested, Origin, Verdict, VerdictOutcome
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED
 from pratique.contract.trust import KeyRole, TrustTarget
@@ -65,6 +71,30 @@ class Expectation:
     source_population_sha256: str
     candidate_json: str
     requested_at: int
+
+    @classmethod
+    def of(cls, request: CompactionRequested, value: bytes) -> Expectation:
+        """Return what the verdict on a request must speak of.
+
+        Args:
+            request: The request.
+            value: The same, as published.
+
+        Raises:
+            MalformedError: A text in it holds a lone surrogate.
+        """
+        return cls(
+            origin=Origin.COMPACTION,
+            tenant_id=request.tenant_id,
+            task_id=request.task_id,
+            request_id=request.compaction_request_id,
+            policy_id=request.policy_id,
+            request_sha256=request_sha256(value),
+            subject_sha256=compaction_subject_sha256(request.candidate_json),
+            source_population_sha256=source_population_sha256(list(map(message_sha256, request.source_messages))),
+            candidate_json=request.candidate_json,
+            requested_at=request.requested_at,
+        )
 
     @property
     def message_keys(self) -> frozenset[bytes]:
