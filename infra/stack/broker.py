@@ -32,7 +32,7 @@ from infra.stack.paths import KAFKA, KAFKA_JARS, KAFKA_TARGET
 from pratique.errors import ConfigurationError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import TracebackType
 
 LOOPBACK: Final = "127.0.0.1"
@@ -79,22 +79,22 @@ def free_ports(count: int) -> list[int]:
     raise UnavailableError(f"no {count} free loopback ports between {PORT_RANGE.start} and {PORT_RANGE.stop - 1}")
 
 
-def wait_for_kafka(bootstrap: str, *, timeout_s: float, still_running: Sequence[subprocess.Popen[bytes]] = ()) -> None:
+def wait_for_kafka(bootstrap: str, *, timeout_s: float, is_running: Callable[[], bool] = lambda: True) -> None:
     """Return once a client gets the broker's metadata.
 
     Args:
         bootstrap: ``host:port``.
         timeout_s: How long to try, in seconds.
-        still_running: Processes whose end makes waiting pointless.
+        is_running: Whether the broker still runs; where not, waiting is pointless.
 
     Raises:
-        UnavailableError: Not ready in time, or one of the processes ended.
+        UnavailableError: Not ready in time, or it ended.
     """
     host, _, port = bootstrap.rpartition(":")
     until = time.monotonic() + timeout_s
     # The port first: librdkafka logs every refused connection, and backs off.
     while not _accepts(host, int(port)):
-        _give_up(until, bootstrap, still_running)
+        _give_up(until, bootstrap, is_running)
         time.sleep(POLL_S)
     admin = AdminClient({"bootstrap.servers": bootstrap, "reconnect.backoff.max.ms": 200, "log_level": 0})
     while True:
@@ -103,7 +103,7 @@ def wait_for_kafka(bootstrap: str, *, timeout_s: float, still_running: Sequence[
                 return
         except KafkaException:
             pass  # not ready yet; the deadline below decides
-        _give_up(until, bootstrap, still_running)
+        _give_up(until, bootstrap, is_running)
         time.sleep(POLL_S)
 
 
@@ -173,7 +173,7 @@ class EmbeddedBroker:
             )
         try:
             spawned(self._process.pid)
-            wait_for_kafka(self.bootstrap, timeout_s=timeout_s, still_running=[self._process])
+            wait_for_kafka(self.bootstrap, timeout_s=timeout_s, is_running=lambda: self.is_running)
         except UnavailableError as error:
             self.kill()
             raise UnavailableError(f"{error}; see broker.log and broker.out in {self.log_dir}") from error
@@ -291,8 +291,8 @@ def _accepts(host: str, port: int) -> bool:
         return False
 
 
-def _give_up(until: float, bootstrap: str, processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    if any(process.poll() is not None for process in processes):
+def _give_up(until: float, bootstrap: str, is_running: Callable[[], bool]) -> None:
+    if not is_running():
         raise UnavailableError(f"the broker at {bootstrap} ended before it was ready")
     if time.monotonic() > until:
         raise UnavailableError(f"the broker at {bootstrap} was not ready in time")

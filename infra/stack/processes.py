@@ -65,7 +65,7 @@ class ManagedProcess:
         return self.process.wait()
 
     def kill(self) -> int:
-        """Kill the process alone (SIGKILL), as a fault would; its children are left to notice. Returns its exit status."""
+        """Kill the process alone (SIGKILL), as a fault would; return its exit status. Children are left to notice."""
         self.process.kill()
         return self.process.wait()
 
