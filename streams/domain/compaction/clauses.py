@@ -13,7 +13,7 @@ Kelvin sign to ``k``) or looks like one is no clause.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from pratique.contract.canonical import JsonValue
 from streams.domain.compaction.lexer import Quotation, RawClause, Token, lex
@@ -47,8 +47,7 @@ class ClauseTable:
     rule: ClauseRule | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedClause:
+class ParsedClause(NamedTuple):
     """A clause of a summary.
 
     Attributes:
@@ -119,10 +118,12 @@ class ClauseParser:
         quotations = 0
         for raw in lexed.clauses:
             clause = self._clause(raw, sources)
-            if clause is not None:
-                quotations += len(clause.rule.quotations)
-            if clause is None or quotations > MAX_QUOTATIONS or not _quotes_truly(clause, sources):
+            if clause is None:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end))
+            if clause.rule.quotations:
+                quotations += len(clause.rule.quotations)
+                if quotations > MAX_QUOTATIONS or not _quotes_truly(clause, sources):
+                    return SummaryParse(tuple(clauses), (raw.start, raw.end))
             key = (clause.rule.rule_id, clause.values)
             if key in seen:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end), duplicate=True)
@@ -133,6 +134,24 @@ class ClauseParser:
         return SummaryParse(tuple(clauses), None)
 
     def _clause(self, raw: RawClause, sources: Sources) -> ParsedClause | None:
+        """Follow the one way through the table; where a token opens a second way, follow all."""
+        state = self._table
+        values: list[str] = []
+        for token in raw.tokens:
+            word = self._word(token)
+            following = state.words.get(word)
+            for slot, other in state.slots:
+                if slot.admits(token, sources):
+                    if following is not None:
+                        return self._clause_of_many(raw, sources)
+                    following = other
+                    values.append(_value(slot, token, word))
+            if following is None:
+                return None
+            state = following
+        return None if state.rule is None else ParsedClause(state.rule, tuple(values), raw.start, raw.end)
+
+    def _clause_of_many(self, raw: RawClause, sources: Sources) -> ParsedClause | None:
         states: list[tuple[ClauseTable, tuple[str, ...]]] = [(self._table, ())]
         for token in raw.tokens:
             word = self._word(token)
@@ -145,8 +164,6 @@ class ClauseParser:
                     if slot.admits(token, sources)
                 ),
             ]
-            if not states:
-                return None
         found = [(state.rule, values) for state, values in states if state.rule is not None]
         if len(found) != 1:  # two would be an ambiguity that the compiler let through: no parse is the safe answer
             return None

@@ -239,7 +239,7 @@ def _enumeration(fields: Fields) -> frozenset[str]:
     values = fields.texts("values", maximum=MAX_ENUMERATION, max_characters=MAX_IDENTIFIER_CHARACTERS)
     for value in values:
         lexed = lex(f"{value}.")
-        if not value.isascii() or value != value.lower() or [raw.tokens for raw in lexed.clauses] != [(value,)]:
+        if not value.isascii() or value != value.lower() or [list(raw.tokens) for raw in lexed.clauses] != [[value]]:
             raise fields.refusal("values", "holds what is not one lower-case ASCII word")
     return frozenset(values)
 

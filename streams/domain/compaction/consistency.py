@@ -236,7 +236,9 @@ def _check_summary_length(question: ConsistencyQuestion, context: CompactedConte
 
 
 def _check_sources(question: ConsistencyQuestion, context: CompactedContext) -> None:
-    digests = question.source_sha256s or tuple(message_sha256(message) for message in question.source_messages)
+    digests = question.source_sha256s
+    if digests is None:
+        digests = tuple(message_sha256(message) for message in question.source_messages)
     if context.source_message_sha256s != digests:
         place = _first_difference(context.source_message_sha256s, digests)
         raise _StepFailed([_reason(ReasonCode.SOURCE_POPULATION_DIFFERS, f"candidate.source_message_sha256s[{place}]")])

@@ -1,8 +1,8 @@
 """Invariants and commitments as one list of canonical constraints, and the policy block rendered from them.
 
 The contract: ``constraint_set`` makes every check of AID-I-004.008 G002 on manifest and snapshot, in its order, and
-raises where one fails: constraints that did not verify can't be judged with. What it returns depends on policy and
-snapshot alone, so a caller may keep it for the next request of the same task.
+raises where one fails: constraints that did not verify can't be judged with. What it returns depends on nothing but
+its arguments, compared by value, so it is remembered.
 
 It verifies no signature: the policy store and the commitment envelope did.
 """
@@ -10,6 +10,7 @@ It verifies no signature: the policy store and the commitment envelope did.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256, text_sha256
@@ -21,6 +22,8 @@ from streams.errors import CommitmentsStaleError, PolicyError
 
 _MANIFEST: Final = "invariant manifest"
 _SNAPSHOT: Final = "commitment snapshot"
+_KEPT: Final = 128
+"""How many constraint sets are kept; each holds at most twice the register's bound of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,11 @@ class ConstraintSet:
         return tuple(item.constraint_id for item in self.constraints if item.constraint_type is constraint_type)
 
 
+@lru_cache(maxsize=_KEPT)
 def constraint_set(policy_sha256: str, manifest: InvariantManifest, snapshot: CommitmentSnapshot) -> ConstraintSet:
     """Check manifest and snapshot and put their constraints together.
+
+    What it returned for equal arguments it returns again: most requests of a tenant are judged under the same.
 
     Args:
         policy_sha256: Digest of the compaction policy document that both must be for.

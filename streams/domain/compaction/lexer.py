@@ -2,12 +2,12 @@
 
 The contract (``docs/reference/grammar.md`` has it with examples):
 
-1. Space, tab, carriage return and line feed separate; no other character does.
+1. Space, tab, carriage return and line feed separate. Any other white space can't be read.
 2. A quotation opens with ``"`` or U+201C where a token may begin and closes with the next ``"`` or U+201D; so it can't
    contain its own closing mark. Nothing inside it separates, punctuates or ends anything.
-3. Opening brackets before a word, and ``. , : ; ! ? )`` after a word or quotation, are tokens of their own; inside a
-   word they belong to it (``src/a.py``).
-4. A full stop that is such a token ends a clause.
+3. A full stop before a separator or the end of the text ends a clause.
+4. Opening brackets before a word or quotation, and ``. , : ; ! ? )`` after one, are tokens of their own; inside a word
+   they belong to it (``src/a.py``).
 
 Spans of the clauses, concatenated, are the text. What does not fit (a quotation that stays open or touches a word, text
 after the last full stop) is where the reading ends: the text then has no complete parse. It knows no grammar.
@@ -16,15 +16,17 @@ after the last full stop) is where the reading ends: the text then has no comple
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-TERMINATOR: Final = "."
 _CLOSING: Final = {'"': '"', "\u201c": "\u201d"}
 _AFTER: Final = ".,:;!?)"
 _WHITE: Final = " \t\r\n"
-_CHUNK: Final = re.compile(r"[^ \t\r\n]+")
 _OPENING: Final = re.compile('["\u201c]')
+_END: Final = re.compile(r"\.(?=[ \t\r\n]|\Z)")
+_FOREIGN_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+"""What ``str.split`` separates at beyond rule 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,10 @@ class Quotation:
 Token: TypeAlias = "str | Quotation"  # noqa: S105 - a part of a text, no password
 
 
-@dataclass(frozen=True, slots=True)
-class RawClause:
+class RawClause(NamedTuple):
     """The tokens of one clause, its full stop left out, and its span of the text."""
 
-    tokens: tuple[Token, ...]
+    tokens: Sequence[Token]
     start: int
     end: int
 
@@ -59,72 +60,6 @@ class Lexed:
     stopped_at: int | None
 
 
-class _Reader:
-    """The one pass: tokens of the clause under way, and the clauses done."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens: list[Token] = []
-        self._start = 0
-        self.clauses: list[RawClause] = []
-
-    def words(self, start: int, end: int, *, quotation_follows: bool) -> bool:
-        """Take the words of a stretch without quotations; say whether they could be read."""
-        tokens = self._tokens
-        for match in _CHUNK.finditer(self._text, start, end):
-            word = match.group()
-            if word.isalnum() and not (quotation_follows and match.end() == end):
-                tokens.append(word)
-                continue
-            body = word.lstrip("(")
-            tokens.extend("(" * (len(word) - len(body)))
-            if quotation_follows and match.end() == end:
-                return not body
-            stem = body.rstrip(_AFTER)
-            if stem:
-                tokens.append(stem)
-            self.punctuation(match.end() - len(body) + len(stem), match.end())
-            tokens = self._tokens
-        return True
-
-    def quotation(self, opening: int) -> int | None:
-        """Take a quotation and the punctuation that touches it; return where to go on, or null."""
-        closing = self._text.find(_CLOSING[self._text[opening]], opening + 1)
-        if closing < 0:
-            return None
-        self._tokens.append(Quotation(self._text[opening + 1 : closing]))
-        end = closing + 1
-        while end < len(self._text) and self._text[end] in _AFTER:
-            end += 1
-        if end < len(self._text) and self._text[end] not in _WHITE:
-            return None
-        self.punctuation(closing + 1, end)
-        return end
-
-    def punctuation(self, start: int, end: int) -> None:
-        """Take a run of punctuation; a full stop ends the clause."""
-        for offset in range(start, end):
-            mark = self._text[offset]
-            if mark == TERMINATOR:
-                self.clauses.append(RawClause(tuple(self._tokens), self._start, offset + 1))
-                self._tokens = []
-                self._start = offset + 1
-            else:
-                self._tokens.append(mark)
-
-    def finish(self) -> Lexed:
-        """Return the clauses; the last one's span takes the white space after it."""
-        if self._tokens or not self.clauses:
-            return Lexed(tuple(self.clauses), self._start)
-        last = self.clauses[-1]
-        self.clauses[-1] = RawClause(last.tokens, last.start, len(self._text))
-        return Lexed(tuple(self.clauses), None)
-
-    def stop(self) -> Lexed:
-        """Return the clauses before the one that could not be read."""
-        return Lexed(tuple(self.clauses), self._start)
-
-
 def lex(text: str) -> Lexed:
     """Return the clauses of a text."""
     reader = _Reader(text)
@@ -132,11 +67,81 @@ def lex(text: str) -> Lexed:
     while True:
         opening = _OPENING.search(text, position)
         end = len(text) if opening is None else opening.start()
-        if not reader.words(position, end, quotation_follows=opening is not None):
-            return reader.stop()
+        if not reader.words(position, end):
+            return reader.stopped()
         if opening is None:
-            return reader.finish()
-        after = reader.quotation(end)
+            return reader.finished()
+        after = reader.quotation(end, position)
         if after is None:
-            return reader.stop()
+            return reader.stopped()
         position = after
+
+
+class _Reader:
+    """The one pass: tokens of the clause under way, and the clauses done."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens: list[Token] = []
+        self._start = 0
+        self._clauses: list[RawClause] = []
+
+    def words(self, start: int, end: int) -> bool:
+        """Take a stretch without quotations; say whether it could be read."""
+        text = self._text
+        if _FOREIGN_SPACE.search(text, start, end) is not None:
+            return False
+        for stop in _END.finditer(text, start, end):
+            self._take(text[start : stop.start()])
+            start = stop.end()
+            self._clauses.append(RawClause(self._tokens, self._start, start))
+            self._tokens = []
+            self._start = start
+        self._take(text[start:end])
+        return True
+
+    def quotation(self, opening: int, earliest: int) -> int | None:
+        """Take a quotation; return where to go on, or null.
+
+        Args:
+            opening: Where its opening mark is.
+            earliest: Where the words before it began.
+        """
+        text = self._text
+        before = opening
+        while before > earliest and text[before - 1] == "(":
+            before -= 1
+        closing = text.find(_CLOSING[text[opening]], opening + 1)
+        if closing < 0 or (before > 0 and text[before - 1] not in _WHITE):
+            return None
+        after = closing + 1
+        while after < len(text) and text[after] in _AFTER:
+            after += 1
+        if after < len(text) and text[after] not in _WHITE:
+            return None
+        self._tokens.append(Quotation(text[opening + 1 : closing]))
+        return closing + 1
+
+    def finished(self) -> Lexed:
+        """Return the clauses; the last one's span takes the white space after it."""
+        if self._tokens or not self._clauses:
+            return self.stopped()
+        last = self._clauses.pop()
+        return Lexed((*self._clauses, RawClause(last.tokens, last.start, len(self._text))), None)
+
+    def stopped(self) -> Lexed:
+        """Return the clauses before the one that could not be read."""
+        return Lexed(tuple(self._clauses), self._start)
+
+    def _take(self, stretch: str) -> None:
+        tokens = self._tokens
+        for word in stretch.split():
+            if word.isalnum():
+                tokens.append(word)
+                continue
+            body = word.lstrip("(")
+            stem = body.rstrip(_AFTER)
+            tokens.extend("(" * (len(word) - len(body)))
+            if stem:
+                tokens.append(stem)
+            tokens.extend(body[len(stem) :])

@@ -20,8 +20,10 @@ _UNSEEN: Final = re.compile(
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 _UNSEEN_ASCII: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]+")
-_CAMEL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-_SEPARATORS: Final = re.compile(r"[-_/\\]|\.(?=[^ ])")
+_CAMEL: Final = re.compile("([a-z0-9])([A-Z])")
+_SEPARATORS: Final = str.maketrans("-_/\\", "    ")
+_CLAUSE_END: Final = "\x01"
+"""Stands for a full stop between words; no view holds it otherwise, since it is unseen."""
 
 
 def conflict_views(text: str) -> tuple[str, ...]:
@@ -33,7 +35,7 @@ def conflict_views(text: str) -> tuple[str, ...]:
     """
     visible = _visible(text)
     whole = _folded(visible)
-    apart = _collapsed(_SEPARATORS.sub(" ", _folded(_CAMEL.sub(" ", visible))))
+    apart = _collapsed(_taken_apart(visible))
     return (whole,) if apart == whole else (whole, apart)
 
 
@@ -51,3 +53,11 @@ def _folded(text: str) -> str:
 
 def _collapsed(text: str) -> str:
     return " ".join(text.split())
+
+
+def _taken_apart(visible: str) -> str:
+    if _CAMEL.search(visible) is not None:
+        visible = _CAMEL.sub(r"\1 \2", visible)
+    words = _folded(visible).translate(_SEPARATORS)
+    stop = "." if words.endswith(".") else ""
+    return words.removesuffix(".").replace(". ", _CLAUSE_END).replace(".", " ").replace(_CLAUSE_END, ". ") + stop
