@@ -20,7 +20,6 @@ from pratique.contract.signing import MacSigner, Signature, verify_mac
 from pratique.contract.topics import EVIDENCE
 from pratique.contract.trust import MacRole, TrustTarget
 from pratique.errors import MalformedError, SignerNotAuthorisedError
-
 from streams.application.ports.log import Channel, LogRecord, Output
 from streams.domain.verdicts.evidence import Stated
 
@@ -31,6 +30,9 @@ ROLE_OF_KIND: Final[Mapping[EvidenceKind, MacRole]] = {
     EvidenceKind.DECIDED: MacRole.VERDICT,
 }
 """The one role that may state each kind."""
+
+
+_DECIDED_BYTE: Final = bytes([2 * list(EvidenceKind).index(EvidenceKind.DECIDED)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,15 @@ class EvidenceReader:
         if partition_of(evidence.join_key.message_key, self.partition_count) != record.partition:
             raise SignerNotAuthorisedError("evidence lies in another partition than its join key's")
         return Stated(evidence, bytes_sha256(value), record.offset, record.timestamp)
+
+
+def is_decided(value: bytes | None) -> bool:
+    """Say whether a value, should it be Evidence, is a DECIDED, without decoding it.
+
+    The kind is the record's first field: one zigzag byte after the header. A warm-up reads a horizon of evidence for
+    its decisions alone; what passes here is still authenticated.
+    """
+    return value is not None and value[avro.HEADER_BYTES : avro.HEADER_BYTES + 1] == _DECIDED_BYTE
 
 
 def _check_body(evidence: Evidence) -> None:

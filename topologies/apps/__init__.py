@@ -1,1 +1,16 @@
-"""One frozen Topology a deployable."""
+"""The deployables: one frozen Topology each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from topologies.apps.consistency import CONSISTENCY
+from topologies.apps.intake import INTAKE
+from topologies.apps.model import StepKind, Topology
+from topologies.apps.scan import SCAN
+from topologies.apps.verdict import VERDICT
+
+__all__ = ["APPS", "CONSISTENCY", "INTAKE", "SCAN", "VERDICT", "StepKind", "Topology"]
+
+APPS: Final[tuple[Topology, ...]] = (INTAKE, CONSISTENCY, SCAN, VERDICT)
+"""Every app, in the order in which a request meets them."""

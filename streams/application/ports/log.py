@@ -98,14 +98,14 @@ class Output:
     Attributes:
         channel: Where to.
         key: The record's key; decides the partition unless ``partition`` is given.
-        value: The value as published.
+        value: The value as published; null only where a tombstone is passed on.
         headers: Headers, signatures included.
         partition: The partition, where it must be a certain one.
     """
 
     channel: Channel
     key: bytes | None
-    value: bytes
+    value: bytes | None
     headers: Headers = ()
     partition: int | None = None
 

@@ -130,6 +130,14 @@ class PartitionJoins:
         self._decided.setdefault(join_id(stated.evidence.join_key), (stated.offset, stated.at_ms))
         self._forget()
 
+    def reopen(self, committed: int) -> None:
+        """Go back to the committed offset: no join is open, and what was decided at or after it will be read again."""
+        self._open.clear()
+        self._open_by_tenant.clear()
+        self.next_offset = None
+        while self._decided and next(reversed(self._decided.values()))[0] >= committed:
+            self._decided.popitem()
+
     def passed(self, offset: int) -> None:
         """Note that a record was read from which nothing can follow (not authentic, not evidence)."""
         self.next_offset = offset + 1

@@ -1,0 +1,63 @@
+"""Metrics for Prometheus, served over HTTP on one address.
+
+The contract: names are prefixed ``pratique_``; a metric's labels are fixed by its first use. Labels hold our own words
+alone, so neither content nor a request's identity can reach a metrics store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+PREFIX: Final = "pratique_"
+BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+"""Upper bounds of duration buckets, in seconds, up to the longest deadline there can be."""
+
+MetricT = TypeVar("MetricT", Counter, Gauge, Histogram)
+
+
+class PrometheusMetrics:
+    """Counters, gauges and durations of one process.
+
+    Args:
+        constant: Labels that every metric of this process carries (the app's name).
+    """
+
+    def __init__(self, constant: Mapping[str, str]) -> None:
+        self._constant = dict(constant)
+        self._registry = CollectorRegistry()
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, Histogram] = {}
+
+    def serve(self, host: str, port: int) -> int:
+        """Serve ``/metrics``; return the port, which is a free one where 0 was asked for."""
+        server, _ = start_http_server(port, addr=host, registry=self._registry)
+        return int(server.server_port)
+
+    def count(self, name: str, amount: int = 1, **labels: str) -> None:
+        """Add to a counter."""
+        self._metric(self._counters, Counter, name, labels).labels(**self._all(labels)).inc(amount)
+
+    def gauge(self, name: str, value: float, **labels: str) -> None:
+        """Set a gauge."""
+        self._metric(self._gauges, Gauge, name, labels).labels(**self._all(labels)).set(value)
+
+    def observe(self, name: str, seconds: float, **labels: str) -> None:
+        """Add an observation of a duration, in seconds."""
+        if name not in self._histograms:
+            self._histograms[name] = Histogram(
+                PREFIX + name, name, list(self._all(labels)), registry=self._registry, buckets=BUCKETS
+            )
+        self._histograms[name].labels(**self._all(labels)).observe(seconds)
+
+    def _all(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {**self._constant, **labels}
+
+    def _metric(self, known: dict[str, MetricT], kind: type[MetricT], name: str, labels: Mapping[str, str]) -> MetricT:
+        metric = known.get(name)
+        if metric is None:
+            metric = known[name] = kind(PREFIX + name, name, list(self._all(labels)), registry=self._registry)
+        return metric

@@ -1,0 +1,92 @@
+"""The consistency judge: the seed's G001 and G002 over a batch of tasks.
+
+The contract: grammars are compiled once and kept by digest; commitments are verified again here, at the moment intake
+stated, so that a forged work record can't bring its own. An exception of the verifier is an ERROR receipt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from pratique.contract.canonical import canonical_json
+from pratique.contract.reasons import Reason, ReasonCode
+from pratique.contract.records import EvidenceKind, Receipt, StatedReason
+from streams.agents.workers import Task, error_receipt
+from streams.application.consistency import check_compaction
+from streams.application.pinning import Pinning
+from streams.domain.compaction.compiler import compile_grammar
+from streams.domain.compaction.consistency import ConsistencyResult
+from streams.domain.compaction.grammar import Grammar
+from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from streams.errors import PolicyError
+from streams.wire.candidate import read_candidate
+
+LOG: Final = logging.getLogger(__name__)
+
+MAX_GRAMMARS: Final = 64
+"""How many compiled grammars are kept."""
+
+_DETECTOR: Final = "consistency"
+
+
+class ConsistencyJudge:
+    """Judges whether a summary preserves what it must."""
+
+    kind = EvidenceKind.CONSISTENCY
+
+    def __init__(self, pinning: Pinning) -> None:
+        self._pinning = pinning
+        self._grammars: OrderedDict[str, Grammar] = OrderedDict()
+
+    async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
+        """Return a receipt for every task."""
+        return await asyncio.to_thread(lambda: [self._judged(task) for task in tasks])
+
+    def _judged(self, task: Task) -> Receipt:
+        if not isinstance(task.policy_set, PolicySet):
+            raise TypeError("task without a policy set")
+        try:
+            return self._checked(task, task.policy_set)
+        except PolicyError:
+            return error_receipt(Reason.of(ReasonCode.POLICY_INVALID, "policy", _DETECTOR))
+        except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never a pass
+            LOG.error("consistency check failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
+            return error_receipt(Reason.of(ReasonCode.VERIFIER_EVIDENCE_DIFFERS, "", _DETECTOR))
+
+    def _checked(self, task: Task, policy_set: PolicySet) -> Receipt:
+        snapshot = self._pinning.commitments(task.request, policy_set, task.work.opened_at)
+        if not isinstance(snapshot, CommitmentSnapshot):
+            # Intake verified them; that this worker can't means that trust changed since.
+            return error_receipt(Reason.of(ReasonCode.COMMITMENTS_STALE, "commitments", _DETECTOR))
+        grammar = self._grammar(policy_set)
+        candidate = read_candidate(task.request.candidate_json, max_bytes=policy_set.compaction.max_candidate_bytes)
+        result = check_compaction(
+            task.request, candidate, policy_set, snapshot, grammar, source_sha256s=task.source_sha256s
+        )
+        return _receipt(result)
+
+    def _grammar(self, policy_set: PolicySet) -> Grammar:
+        grammar = self._grammars.get(policy_set.grammar_sha256)
+        if grammar is None:
+            grammar = self._grammars[policy_set.grammar_sha256] = compile_grammar(policy_set.grammar)
+            if len(self._grammars) > MAX_GRAMMARS:
+                self._grammars.popitem(last=False)
+        return grammar
+
+
+def _receipt(result: ConsistencyResult) -> Receipt:
+    return Receipt(
+        outcome=result.outcome.value,
+        finding_status=result.finding_status.value,
+        reasons=tuple(StatedReason.of(reason) for reason in result.reasons),
+        body_json=None if result.receipt_body is None else canonical_json(result.receipt_body),
+        receipt_sha256=result.receipt_sha256,
+        compacted_output_sha256=result.compacted_output_sha256,
+        scan_population_sha256=result.scan_population_sha256,
+        scan_field_count=result.scan_field_count,
+        versions=result.versions,
+    )

@@ -1,0 +1,182 @@
+"""Intake: requests in, OPENED and work out.
+
+The contract: every request of a batch ends as an OPENED (with work, or a refusal) or as a dead letter with its bytes.
+OPENED is acknowledged by the log before its work is sent (architecture, decision 4). What nobody may believe, since it
+can't be decoded, is not signed by a publisher of its tenant, or is outside the horizon, gets a dead letter and no
+verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from pratique.contract import avro
+from pratique.contract.reasons import Reason, ReasonCode
+from pratique.contract.records import CompactionRequested, StatedReason
+from pratique.contract.signing import Signature
+from pratique.contract.topics import COMPACTION_REQUESTED, MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
+from pratique.contract.trust import KeyRole
+from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
+from streams.agents.loop import until_available
+from streams.application.admission import Admission, Pinned, PolicyFailure, admit_compaction, authenticate
+from streams.application.pinning import Pinning
+from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
+from streams.application.ports.metrics import Metrics
+from streams.application.quota import TenantQuota
+from streams.wire.dead_letter import dead_letter
+from streams.wire.evidence import EvidenceWriter
+
+LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeLimits:
+    """How old or early a request may be, in milliseconds (architecture, decision 6)."""
+
+    horizon_ms: int
+    skew_ms: int
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """What a batch came to."""
+
+    opened: list[Output] = field(default_factory=list)
+    work: list[Output] = field(default_factory=list)
+    dead: list[Output] = field(default_factory=list)
+
+
+class IntakeStep:
+    """Admits compaction requests."""
+
+    def __init__(
+        self,
+        *,
+        pinning: Pinning,
+        writer: EvidenceWriter,
+        outbox: Outbox,
+        quota: TenantQuota,
+        clock: Clock,
+        limits: IntakeLimits,
+        metrics: Metrics,
+        partition_count: int,
+    ) -> None:
+        self._pinning = pinning
+        self._writer = writer
+        self._outbox = outbox
+        self._quota = quota
+        self._clock = clock
+        self._limits = limits
+        self._metrics = metrics
+        self._partition_count = partition_count
+
+    async def gained(self, partitions: frozenset[Partition]) -> None:
+        """Scale quotas to the share of partitions held."""
+        self._quota.set_share(len(partitions), self._partition_count)
+
+    async def tick(self) -> None:
+        """Time asks nothing of intake."""
+
+    async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
+        """Open every request of a batch, then hand out its work."""
+
+        async def attempt() -> _Sorted:
+            return await asyncio.to_thread(self._sort, batch)
+
+        result = await until_available(attempt, is_current, self._metrics, "policy")
+        if result is None:
+            return {}
+        await self._outbox.send([*result.dead, *result.opened])
+        await self._outbox.send(result.work)
+        return batch.ends()
+
+    def _sort(self, batch: Batch) -> _Sorted:
+        result = _Sorted()
+        for record in batch.records():
+            self._admit(record, result)
+        return result
+
+    def _admit(self, record: LogRecord, result: _Sorted) -> None:
+        now_ms = self._clock.wall_ms()
+        try:
+            request = self._believed(record, now_ms)
+        except (MalformedError, SignatureInvalidError, SignerNotAuthorisedError, _ExpiredError) as error:
+            code = _code(error)
+            LOG.info(
+                "dead letter %s at %s[%d]@%d: %s", code.value, record.topic, record.partition, record.offset, error
+            )
+            self._metrics.count("dead_letters_total", code=code.value)
+            result.dead.append(dead_letter(record, code, now_ms=now_ms))
+            return
+        value = record.value or b""
+        admission = admit_compaction(
+            request,
+            value,
+            pin=lambda: self._pin(request, now_ms),
+            within_quota=self._quota.take(request.tenant_id, self._clock.monotonic_ms()),
+            now_ms=now_ms,
+        )
+        self._state(admission, result)
+
+    def _state(self, admission: Admission, result: _Sorted) -> None:
+        work = None
+        if admission.work is not None:
+            # Encoded before OPENED is sent, so that work that does not fit is known by then.
+            encoded = avro.encode(admission.work)
+            if len(encoded) > MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES // 2:
+                admission = _too_large(admission)
+            else:
+                work = Output(Channel.WORK, admission.opened.join_key.message_key, encoded)
+        result.opened.append(self._writer.write(admission.opened))
+        refused = admission.opened.opened is not None and bool(admission.opened.opened.refusal)
+        self._metrics.count("requests_total", admitted="no" if refused else "yes")
+        if work is not None:
+            result.work.append(work)
+
+    def _believed(self, record: LogRecord, now_ms: int) -> CompactionRequested:
+        """Return an authentic request of the right age, or raise for a dead letter."""
+        request = avro.decode(record.value, CompactionRequested)
+        signature = Signature.from_headers(record.headers)
+        authenticate(
+            signature,
+            COMPACTION_REQUESTED,
+            record.value or b"",
+            KeyRole.PUBLISHER,
+            request.tenant_id,
+            self._pinning.trust(),
+            now_ms,
+        )
+        age_ms = now_ms - request.requested_at
+        if not -self._limits.skew_ms <= age_ms <= self._limits.horizon_ms:
+            raise _ExpiredError(f"request is {age_ms} ms old, up to {self._limits.horizon_ms} are served")
+        return request
+
+    def _pin(self, request: CompactionRequested, now_ms: int) -> Pinned | PolicyFailure:
+        return self._pinning.pin(request, now_ms)
+
+
+class _ExpiredError(Exception):
+    """A request outside the horizon."""
+
+
+def _code(error: Exception) -> ReasonCode:
+    if isinstance(error, MalformedError):
+        return ReasonCode(error.code)
+    if isinstance(error, SignatureInvalidError):
+        return ReasonCode.SIGNATURE_INVALID
+    if isinstance(error, SignerNotAuthorisedError):
+        return ReasonCode.SIGNER_NOT_AUTHORISED
+    return ReasonCode.REQUEST_EXPIRED
+
+
+def _too_large(admission: Admission) -> Admission:
+    opened = admission.opened.opened
+    if opened is None:
+        raise ValueError("admission without OPENED")
+    refusal = (StatedReason.of(Reason.of(ReasonCode.TOO_LARGE, "", "intake")),)
+    refused = replace(opened, refusal=refusal, required=())
+    return Admission(replace(admission.opened, opened=refused), None)

@@ -1,0 +1,231 @@
+"""Admission: what intake says about an authentic request.
+
+The contract: ``authenticate`` raises for what nobody may believe (a dead letter, no verdict). ``admit_compaction``
+always returns an OPENED: either one that asks for evidence, with the work that produces it, or a refusal that carries
+its reasons and is decided at once. Checks run in the seed's order (AID-I-004.008 G001): identity and messages, then
+policy, then commitments; up to there a refusal has no fallback, after it the bounded tail.
+
+It reads no policy itself: the shell pins the set and hands it in, or the error that pinning came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from pratique.contract import digests
+from pratique.contract.reasons import Reason, ReasonCode
+from pratique.contract.records import (
+    CompactionRequested,
+    Evidence,
+    EvidenceKind,
+    JoinKey,
+    Opened,
+    Origin,
+    Provenance,
+    SourceMessage,
+    StatedReason,
+    Work,
+)
+from pratique.contract.signing import Signature, verify_ed25519
+from pratique.contract.topics import MAX_REQUEST_BYTES
+from pratique.contract.trust import KeyRole, TrustTarget
+from pratique.errors import SignatureInvalidError, SignerNotAuthorisedError
+from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from streams.errors import (
+    CommitmentsMissingError,
+    CommitmentsStaleError,
+    PolicyError,
+    PolicyExpiredError,
+    PolicyUnavailableError,
+)
+
+MAX_IDENTIFIER_CHARACTERS: Final = 256
+"""Longest identifier a request may carry; evidence repeats identifiers and must stay small."""
+
+UNPINNED_VALID_MS: Final = 60 * 60 * 1000
+"""How long a refusal without a policy may be acted on."""
+
+UNPINNED_DEADLINE_MS: Final = 30_000
+"""A refusal waits for nothing; the field has to hold something."""
+
+MAX_REASONS: Final = 64
+"""Most reasons a refusal states: enough to mend it, few enough to keep evidence small."""
+
+REQUIRED_EVIDENCE: Final = (EvidenceKind.CONSISTENCY, EvidenceKind.SCAN)
+
+PolicyFailure: TypeAlias = PolicyError | PolicyExpiredError | PolicyUnavailableError
+CommitmentFailure: TypeAlias = (
+    CommitmentsMissingError | CommitmentsStaleError | SignatureInvalidError | SignerNotAuthorisedError | PolicyError
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A policy set pinned for one request.
+
+    Attributes:
+        policy_set: The set.
+        snapshot: The task's verified commitments, or why there are none.
+        rendered_policy_sha256: Digest of the rendered policy block; null without commitments.
+    """
+
+    policy_set: PolicySet
+    snapshot: CommitmentSnapshot | CommitmentFailure
+    rendered_policy_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What intake states, and the work it hands out; no work for a refusal."""
+
+    opened: Evidence
+    work: Work | None
+
+
+def authenticate(
+    signature: Signature, topic: str, value: bytes, role: KeyRole, tenant_id: str, trust: TrustTarget, now_ms: int
+) -> None:
+    """Verify that a request is signed by a key that may publish for its tenant now.
+
+    Raises:
+        SignerNotAuthorisedError: The key is unknown, or not for this role, tenant or moment.
+        SignatureInvalidError: The signature does not verify over the value as published.
+    """
+    key = trust.authorised_key(signature.key_id, role, tenant_id, now_ms)
+    verify_ed25519(key.public_key, signature, topic, value)
+
+
+def message_reasons(request: CompactionRequested) -> list[Reason]:
+    """Return what is wrong with a request's identity and source messages (seed G001, before policy is read)."""
+    reasons = [
+        Reason.of(ReasonCode.MESSAGE_INVALID, name, "intake")
+        for name, value in (
+            ("task_id", request.task_id),
+            ("compaction_request_id", request.compaction_request_id),
+            ("policy_id", request.policy_id),
+        )
+        if not _is_identifier(value)
+    ]
+    if not request.source_messages:
+        reasons.append(Reason.of(ReasonCode.MESSAGE_INVALID, "source_messages", "intake"))
+    reasons.extend(
+        Reason.of(ReasonCode.MESSAGE_INVALID, f"source_messages[{index}]", "intake")
+        for index, message in enumerate(request.source_messages)
+        if not _is_identifier(message.message_id) or not message.content
+    )
+    seen: set[str] = set()
+    for index, message in enumerate(request.source_messages):
+        if message.message_id in seen:
+            reasons.append(Reason.of(ReasonCode.DUPLICATE_MESSAGE_ID, f"source_messages[{index}]", "intake"))
+        seen.add(message.message_id)
+    return reasons[:MAX_REASONS]
+
+
+def is_admissible_tenant(tenant_id: str) -> bool:
+    """Say whether a tenant id can be looked up at all; the trust target decides the rest."""
+    return _is_identifier(tenant_id)
+
+
+def admit_compaction(
+    request: CompactionRequested,
+    value: bytes,
+    *,
+    pin: Callable[[], Pinned | PolicyFailure],
+    within_quota: bool,
+    now_ms: int,
+) -> Admission:
+    """Open an authentic compaction request.
+
+    Args:
+        request: The decoded request.
+        value: The request as published.
+        pin: Pins the policy set and verifies the commitments; called only if the messages are well formed.
+        within_quota: Whether the tenant's quota had room.
+        now_ms: When intake looked at it, milliseconds since the epoch.
+    """
+    reasons = message_reasons(request)
+    population = None if reasons else _population(request.source_messages)
+    key = digests.compaction_join_key(request, value, population)
+    if not within_quota:
+        reasons.append(Reason.of(ReasonCode.QUOTA_EXCEEDED, "", "intake"))
+    if reasons:
+        return _refused(request, key, reasons, None)
+    pinned = pin()
+    if not isinstance(pinned, Pinned):
+        return _refused(request, key, [Reason.of(pinned.code, "policy", "intake")], None)
+    if not isinstance(pinned.snapshot, CommitmentSnapshot):
+        return _refused(request, key, [Reason.of(_commitment_code(pinned.snapshot), "commitments", "intake")], pinned)
+    policy = pinned.policy_set.compaction
+    oversize = [
+        Reason.of(ReasonCode.TOO_LARGE, path, "intake")
+        for path, size, bound in (
+            ("", len(value), min(policy.max_request_bytes, MAX_REQUEST_BYTES)),
+            ("source_messages", len(request.source_messages), policy.max_messages),
+        )
+        if size > bound
+    ]
+    if oversize:
+        return _refused(request, key, oversize, pinned)
+    work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)
+    return Admission(_opened(request, key, (), pinned), work)
+
+
+def _population(messages: Sequence[SourceMessage]) -> str:
+    return digests.source_population_sha256([digests.message_sha256(message) for message in messages])
+
+
+def _is_identifier(value: str) -> bool:
+    return 0 < len(value) <= MAX_IDENTIFIER_CHARACTERS and value.isprintable() and bool(value.strip())
+
+
+def _commitment_code(failure: CommitmentFailure) -> ReasonCode:
+    if isinstance(failure, SignatureInvalidError):
+        return ReasonCode.SIGNATURE_INVALID
+    if isinstance(failure, SignerNotAuthorisedError):
+        return ReasonCode.SIGNER_NOT_AUTHORISED
+    return failure.code
+
+
+def _refused(request: CompactionRequested, key: JoinKey, reasons: Sequence[Reason], pinned: Pinned | None) -> Admission:
+    stated = tuple(StatedReason.of(reason) for reason in sorted(set(reasons)))
+    return Admission(_opened(request, key, stated, pinned), None)
+
+
+def _opened(
+    request: CompactionRequested, key: JoinKey, refusal: tuple[StatedReason, ...], pinned: Pinned | None
+) -> Evidence:
+    snapshot = pinned.snapshot if pinned and isinstance(pinned.snapshot, CommitmentSnapshot) else None
+    policy_set = pinned.policy_set if pinned else None
+    keep: tuple[str, ...] | None = None
+    if policy_set is not None and snapshot is not None:
+        count = policy_set.compaction.fallback_message_count
+        keep = tuple(message.message_id for message in request.source_messages[-count:])
+    opened = Opened(
+        task_id=request.task_id[:MAX_IDENTIFIER_CHARACTERS],
+        policy_id=request.policy_id[:MAX_IDENTIFIER_CHARACTERS],
+        requested_at=request.requested_at,
+        policy_version=policy_set.version if policy_set else 0,
+        policy_sha256=policy_set.compaction.policy_sha256 if policy_set else None,
+        rendered_policy_sha256=pinned.rendered_policy_sha256 if pinned else None,
+        invariant_manifest_sha256=policy_set.invariants.manifest_sha256 if policy_set else None,
+        commitment_snapshot_sha256=snapshot.snapshot_sha256 if snapshot else None,
+        scanner_sha256=policy_set.scan.scanner_sha256 if policy_set else None,
+        required=() if refusal else REQUIRED_EVIDENCE,
+        keep_message_ids=keep,
+        trust=_least_trust(request),
+        deadline_ms=policy_set.compaction.deadline_ms if policy_set else UNPINNED_DEADLINE_MS,
+        valid_ms=policy_set.compaction.verdict_valid_ms if policy_set else UNPINNED_VALID_MS,
+        refusal=refusal,
+    )
+    pin = policy_set.policy_set_sha256 if policy_set else None
+    return Evidence(EvidenceKind.OPENED, key, pin, opened=opened)
+
+
+def _least_trust(request: CompactionRequested) -> Provenance:
+    """Return the least trusted source; what was compacted before is untrusted until its lineage can be followed."""
+    trusted = not request.lineage and all(
+        message.provenance is Provenance.TRUSTED for message in request.source_messages
+    )
+    return Provenance.TRUSTED if trusted else Provenance.UNTRUSTED

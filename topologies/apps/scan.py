@@ -1,0 +1,17 @@
+"""Scan: work to SCAN receipts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from streams.application.ports.log import Channel
+from topologies import catalog
+from topologies.apps.model import StepKind, Topology
+
+SCAN: Final = Topology(
+    name="scan",
+    group="pratique.scan",
+    step=StepKind.SCAN,
+    reads=catalog.WORK,
+    writes=((Channel.EVIDENCE, catalog.EVIDENCE), (Channel.DEAD_LETTER, catalog.DEAD_LETTER)),
+)

@@ -1,0 +1,80 @@
+"""The policy store, key source and trust of a process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pratique.contract.signing import Ed25519Signer, MacSigner
+from pratique.contract.trust import KeyRole, MacRole, TrustTarget
+from pratique.errors import ConfigurationError
+from pratique.policy.client import PolicyReader
+from streams.adapters.key_files import KeyFiles
+from streams.adapters.tuf_store import TufPolicyStore
+from streams.application.ports.log import Clock
+from topologies.settings import Settings
+
+MAX_ROOT_BYTES: Final = 512 * 1024
+
+
+def policy_store(settings: Settings, name: str, clock: Clock) -> TufPolicyStore:
+    """Return the policy store of a process.
+
+    Args:
+        settings: Where the repository, its trusted root and this process's state are.
+        name: Whose state it is; processes never share a folder.
+        clock: The clock that expiry is judged by.
+
+    Raises:
+        ConfigurationError: A setting is missing, or the trusted root can't be read.
+    """
+    root_file = settings.path("policy_root")
+    try:
+        root = root_file.read_bytes()[:MAX_ROOT_BYTES]
+    except OSError as error:
+        raise ConfigurationError(f"PRATIQUE_POLICY_ROOT can't be read: {error.strerror}") from None
+    # Trusted metadata is kept between runs, since a rollback is noticed by what was trusted before.
+    state = settings.path("policy_state") / name
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    reader = PolicyReader(settings.required("policy_repository"), root, state, clock.wall_ms)
+    return TufPolicyStore(
+        reader, clock.wall_ms, refresh_ms=settings.policy_refresh_ms, min_deadline_ms=settings.min_deadline_ms
+    )
+
+
+def key_files(settings: Settings) -> KeyFiles:
+    """Return the key source of a process."""
+    return KeyFiles(Path(settings.keys) if settings.keys else None, os.environ)
+
+
+def mac_signer(
+    keys: KeyFiles, role: MacRole, trust: Callable[[], TrustTarget], clock: Clock
+) -> Callable[[], MacSigner]:
+    """Return what gives a role's MAC signer of the moment.
+
+    Raises:
+        ConfigurationError: There is no such key here.
+    """
+    held = {signer.key_id: signer for signer in keys.mac_signers(role)}
+    return lambda: held[trust().choose_mac_key(held, role, clock.wall_ms())]
+
+
+def gate_signer(keys: KeyFiles, trust: Callable[[], TrustTarget], clock: Clock) -> Callable[[], Ed25519Signer]:
+    """Return what gives the gate's signer of the moment.
+
+    Raises:
+        ConfigurationError: There is no such key here.
+    """
+    held = {signer.key_id: signer for signer in keys.signers(KeyRole.GATE)}
+    return lambda: held[trust().choose_key(held, KeyRole.GATE, None, clock.wall_ms())]
+
+
+def mac_secrets(keys: KeyFiles) -> dict[str, bytes]:
+    """Return the secrets of every role's MAC keys: the verdict app's alone.
+
+    Raises:
+        ConfigurationError: A role's keys are missing.
+    """
+    return {signer.key_id: signer.secret for role in MacRole for signer in keys.mac_signers(role)}

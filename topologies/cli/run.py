@@ -1,0 +1,125 @@
+"""``pratique run``: one app in this process, or several under one supervisor.
+
+The contract: an app process ends with status 0 after SIGTERM (drained and committed), 70 when it ended without marking
+a batch, and the usual codes for what an operator has to mend. The supervisor starts each app as a process of its own
+and starts it again when it ends with 70 or is killed; it ends when it is told to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from mode import Worker
+
+from pratique.errors import ConfigurationError, UnavailableError
+from topologies.apps import APPS, Topology
+from topologies.bootstrap.steps import Running, make_step
+from topologies.bootstrap.topics import require_start_offsets
+from topologies.build import EXIT_UNMARKED, build
+from topologies.cli.output import speaks
+from topologies.settings import Settings
+
+LOG: Final = logging.getLogger("pratique")
+
+RESTART_SECONDS: Final = 1.0
+WAIT_SECONDS: Final = 2.0
+
+_BY_NAME: Final = {topology.name: topology for topology in APPS}
+
+
+@click.command()
+@click.argument("apps", nargs=-1, required=True)
+@speaks
+def run(apps: Sequence[str]) -> None:
+    """Run APPS: intake, consistency, scan, verdict, or all."""
+    names = list(_BY_NAME) if "all" in apps else list(dict.fromkeys(apps))
+    unknown = [name for name in names if name not in _BY_NAME]
+    if unknown:
+        raise ConfigurationError(f"no such app: {', '.join(unknown)}; there are {', '.join(_BY_NAME)} and all")
+    if len(names) == 1:
+        _run_here(_BY_NAME[names[0]], Settings.read(os.environ))
+    else:
+        _supervise(names)
+
+
+def _run_here(topology: Topology, settings: Settings) -> None:
+    logging.basicConfig(
+        level=settings.log_level,
+        format=f"%(asctime)s %(levelname)s {topology.name} %(name)s %(message)s",
+        stream=sys.stderr,
+    )
+    # Debug logging of these costs a tenth of the throughput, and says nothing an operator needs.
+    for noisy in ("faust", "mode", "aiokafka", "asyncio", "tuf", "urllib3"):
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLogger().level))
+    running = _made(topology, settings)
+    if settings.metrics_port >= 0:
+        port = running.metrics.serve(settings.metrics_host, settings.metrics_port)
+        LOG.info("metrics at %s:%d", settings.metrics_host, port)
+    app = build(topology, settings, running.step, running.warm, lambda: _ready(settings))
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        raise SystemExit(Worker(app, loglevel=None, override_logging=False, loop=loop).execute_from_commandline())
+    finally:
+        running.close()
+
+
+def _made(topology: Topology, settings: Settings) -> Running:
+    """Make the step, waiting for the broker for as long as it takes."""
+    while True:
+        try:
+            require_start_offsets(settings, topology)
+            return make_step(topology, settings, f"{topology.name}-{socket.gethostname()}-{os.getpid()}")
+        except UnavailableError as error:
+            LOG.warning("waiting: %s", error)
+            time.sleep(WAIT_SECONDS)
+
+
+def _ready(settings: Settings) -> None:
+    if settings.ready_file:
+        Path(settings.ready_file).write_text(str(os.getpid()), encoding="utf-8")
+    LOG.info("ready")
+
+
+def _supervise(names: Sequence[str]) -> None:
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True
+        for process in processes.values():
+            process.terminate()
+
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    for name in names:
+        processes[name] = _started(name)
+    while processes:
+        time.sleep(RESTART_SECONDS)
+        for name, process in list(processes.items()):
+            status = process.poll()
+            if status is None:
+                continue
+            if stopping or (status != EXIT_UNMARKED and status >= 0):
+                del processes[name]
+                if status > 0 and not stopping:
+                    stop()
+            else:
+                click.echo(f"pratique: {name} ended with {status}; starting it again", err=True)
+                processes[name] = _started(name)
+
+
+def _started(name: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "topologies", "run", name])

@@ -1,0 +1,46 @@
+"""``pratique topics``: what a cluster lacks, and making it agree with the catalogue."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from topologies.bootstrap.topics import Change, ChangeKind, apply, plan
+from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.settings import Settings
+
+
+@click.group()
+def topics() -> None:
+    """Topics and start offsets of the cluster."""
+
+
+@topics.command("plan")
+@json_option
+@speaks
+def plan_command(*, as_json: bool) -> None:
+    """Show what `apply` would do; exit 1 if it would refuse."""
+    changes = plan(Settings.read(os.environ))
+    _show("planned", changes, as_json=as_json)
+    if any(change.kind is ChangeKind.REFUSE for change in changes):
+        raise SystemExit(int(Exit.NO))
+
+
+@topics.command("apply")
+@json_option
+@speaks
+def apply_command(*, as_json: bool) -> None:
+    """Create topics, mend their configuration, commit start offsets; refuse what would destroy."""
+    _show("done", apply(Settings.read(os.environ)), as_json=as_json)
+
+
+def _show(title: str, changes: Sequence[Change], *, as_json: bool) -> None:
+    rows = [[change.kind.value, change.topic, change.detail] for change in changes]
+    if as_json:
+        print_json([dict(zip(("change", "topic", "detail"), row, strict=True)) for row in rows])
+    elif rows:
+        print_table(title, ("change", "topic", "detail"), rows)
+    else:
+        click.echo("nothing to do: the cluster agrees with the catalogue")
