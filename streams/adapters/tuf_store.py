@@ -67,6 +67,13 @@ class _Generation:
     trust: TrustTarget | None = None
     pins: dict[tuple[str, str], _Pinned | _Failed] = field(default_factory=dict)
 
+    def known(self, tenant_id: str, policy_id: str, now: int) -> _Pinned | _Failed | None:
+        """Return what pinning came to before; null where it is to be tried, or tried again."""
+        pin = self.pins.get((tenant_id, policy_id))
+        if isinstance(pin, _Failed) and not now < pin.until_ms <= now + FAILURE_KEPT_MS:
+            return None
+        return pin
+
 
 class TufPolicyStore:
     """A ``PolicyStore`` that reads a TUF repository.
@@ -125,10 +132,10 @@ class TufPolicyStore:
         """
         now = self._clock()
         generation = self._fresh(now)
-        known = generation.pins.get((tenant_id, policy_id))
-        if known is None or (isinstance(known, _Failed) and not now < known.until_ms <= now + FAILURE_KEPT_MS):
-            with self._lock:
-                known = self._pin(generation, tenant_id, policy_id, now)
+        known = generation.known(tenant_id, policy_id, now)
+        if known is None:
+            with self._lock:  # of those who come at once, one reads, and the others find what it read
+                known = generation.known(tenant_id, policy_id, now) or self._pin(generation, tenant_id, policy_id, now)
         if isinstance(known, _Failed):
             raise type(known.error)(str(known.error))  # an instance of its own: several threads may be told
         if known.role_expires_at_ms is not None and now >= known.role_expires_at_ms:

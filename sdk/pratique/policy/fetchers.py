@@ -9,6 +9,7 @@ Nothing here is trusted: python-tuf verifies every byte that comes out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -76,7 +77,8 @@ class CacheFetcher(FetcherInterface):
     """Plays back the metadata that was verified before, for when the repository is out of reach.
 
     python-tuf has no way to start from its cache alone: it always asks for a newer root and the newest timestamp. This
-    answers "there is none" and "the one you have". Whatever is past its expiry is still refused.
+    answers "there is none" to the first, and to all else with the copy that python-tuf itself keeps, so that what has
+    expired is refused as expired and not as missing.
 
     Args:
         metadata_directory: python-tuf's own metadata cache.
@@ -86,12 +88,13 @@ class CacheFetcher(FetcherInterface):
         self._directory = metadata_directory
 
     def _fetch(self, url: str) -> Iterator[bytes]:
-        if PurePosixPath(url).name != "timestamp.json":
-            raise DownloadHTTPError("not in the cache", NOT_FOUND)
+        name = re.sub(r"^[0-9]+\.", "", PurePosixPath(url).name)
+        if name == "root.json":
+            raise DownloadHTTPError("no newer root in the cache", NOT_FOUND)
         try:
-            return iter((self._directory.joinpath("timestamp.json").read_bytes(),))
+            return iter((self._directory.joinpath(name).read_bytes(),))
         except OSError:
-            raise DownloadError("no timestamp in the cache") from None
+            raise DownloadError(f"no {name} in the cache") from None
 
 
 def fetcher_for(repository: str) -> FetcherInterface:
