@@ -24,31 +24,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Protocol
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.digests import message_sha256
-from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode, sorted_reasons
+from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode
 from pratique.contract.records import Provenance, Role, SourceMessage
 from streams.domain.compaction.candidate import (
     Candidate,
     CandidateRefused,
     ClaimStatus,
     CompactedContext,
-    ConstraintType,
-    PreservedConstraintClaim,
     scanned_field_count,
     scanned_population_sha256,
 )
+from streams.domain.compaction.claims import Claims, check_ids, reconciled_claims
 from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.constraints import ConstraintSet, constraint_set
-from streams.domain.compaction.grammar import verifier_artifact_sha256
+from streams.domain.compaction.evidence import verified_body
+from streams.domain.compaction.grammar import VERIFIER_VERSION, verifier_artifact_sha256
+from streams.domain.compaction.refusal import MAX_PLACES, StepFailed, grammar_reason, reason
 from streams.domain.compaction.slots import Sources
 from streams.domain.compaction.verification import (
     Assurance,
     ConflictVerification,
-    ConstraintVerificationResult,
-    derived_outcome,
 )
 from streams.domain.compaction.verifier import Question
 from streams.domain.policy.model import CommitmentSnapshot, InvariantManifest
@@ -56,16 +56,6 @@ from streams.errors import CommitmentsStaleError, PolicyError
 
 RECEIPT_SCHEMA: Final = "aidefend.compaction-consistency-receipt.v3"
 SEMANTIC_ASSURANCE: Final = "COMPLETE_DETERMINISTIC_BOUNDED_RULES_NOT_FREE_TEXT_EQUIVALENCE"
-
-DETECTOR: Final = "consistency"
-"""Who names the reasons of the checker."""
-GRAMMAR_DETECTOR: Final = "grammar"
-"""Who names the reasons of the verifier."""
-
-_SHA256_DIGITS: Final = 64
-_CLAIMS: Final = "candidate.preserved_constraint_claims"
-_MAX_PLACES: Final = 8
-"""Most places named for one finding: evidence must stay small."""
 
 
 class ConflictVerifier(Protocol):
@@ -138,27 +128,6 @@ class ConsistencyResult:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-class _StepFailed(Exception):  # noqa: N818 - it carries an answer and never leaves this module
-    """A step of the check failed; the check ends here."""
-
-    def __init__(self, reasons: Iterable[Reason], verification_body: Mapping[str, JsonValue] | None = None) -> None:
-        super().__init__()
-        self.reasons = sorted_reasons(list(reasons))
-        self.verification_body = verification_body
-
-
-@dataclass(frozen=True, slots=True)
-class _Claims:
-    """The claims of a candidate, brought into the constraints' order, with each one's place in the candidate."""
-
-    ordered: tuple[PreservedConstraintClaim, ...]
-    population_sha256: str
-    places: Mapping[tuple[ConstraintType, str], int]
-
-    def path(self, key: tuple[ConstraintType, str]) -> str:
-        return f"{_CLAIMS}[{self.places[key]}]"
-
-
 def check_consistency(
     question: ConsistencyQuestion, candidate: Candidate | CandidateRefused, verifier: ConflictVerifier
 ) -> ConsistencyResult:
@@ -169,7 +138,10 @@ def check_consistency(
         candidate: The candidate as parsed, or the reasons why it is none.
         verifier: What judges the summary.
     """
-    versions = {"verifier_artifact_sha256": verifier_artifact_sha256(question.grammar_sha256)}
+    versions = {
+        "verifier": VERIFIER_VERSION,
+        "verifier_artifact_sha256": verifier_artifact_sha256(question.grammar_sha256),
+    }
     if isinstance(candidate, CandidateRefused):
         meaning = candidate.reasons[0].meaning
         return ConsistencyResult(meaning.outcome, meaning.finding_status, candidate.reasons, versions=versions)
@@ -177,7 +149,7 @@ def check_consistency(
     population_sha256 = scanned_population_sha256(context)
     try:
         verification_body, receipt_body = _check(question, candidate, verifier)
-    except _StepFailed as failed:
+    except StepFailed as failed:
         meaning = REASONS[failed.reasons[0].code]
         return ConsistencyResult(
             outcome=meaning.outcome,
@@ -211,8 +183,13 @@ def _check(
     _check_summary_length(question, context)  # 1
     _check_sources(question, context)  # 2
     constraints = _constraints(question)  # 3
-    _check_ids(question, context, constraints)  # 4
-    claims = _checked_claims(context, constraints)  # 5
+    check_ids(  # 4
+        context,
+        constraints,
+        expected_invariant_ids=question.expected_invariant_ids,
+        expected_commitment_ids=question.expected_commitment_ids,
+    )
+    claims = reconciled_claims(context, constraints)  # 5
     sources = _sources(question.source_messages)
     asked = Question(
         summary_text=context.summary_text,
@@ -224,15 +201,15 @@ def _check(
         claim_population_sha256=claims.population_sha256,
     )
     verification = verifier.verify(asked)
-    body = _checked_evidence(question, asked, verification)  # 6
+    body = verified_body(asked, verification, verifier_artifact_sha256(question.grammar_sha256))  # 6
     if verification.outcome is not Outcome.PASS:  # 7: step 6 has shown that this is what the results come to
-        raise _StepFailed(_verifier_reasons(verification, claims, verifier.parse(context.summary_text, sources)), body)
+        raise StepFailed(_verifier_reasons(verification, claims, verifier.parse(context.summary_text, sources)), body)
     return body, _receipt(question, candidate, constraints, claims, verification)
 
 
 def _check_summary_length(question: ConsistencyQuestion, context: CompactedContext) -> None:
     if len(context.summary_text) < question.summary_min_length:
-        raise _StepFailed([_reason(ReasonCode.SUMMARY_TOO_SHORT, "candidate.summary_text")])
+        raise StepFailed([reason(ReasonCode.SUMMARY_TOO_SHORT, "candidate.summary_text")])
 
 
 def _check_sources(question: ConsistencyQuestion, context: CompactedContext) -> None:
@@ -241,140 +218,42 @@ def _check_sources(question: ConsistencyQuestion, context: CompactedContext) -> 
         digests = tuple(message_sha256(message) for message in question.source_messages)
     if context.source_message_sha256s != digests:
         place = _first_difference(context.source_message_sha256s, digests)
-        raise _StepFailed([_reason(ReasonCode.SOURCE_POPULATION_DIFFERS, f"candidate.source_message_sha256s[{place}]")])
+        raise StepFailed([reason(ReasonCode.SOURCE_POPULATION_DIFFERS, f"candidate.source_message_sha256s[{place}]")])
 
 
 def _constraints(question: ConsistencyQuestion) -> ConstraintSet:
     try:
         return constraint_set(question.policy_sha256, question.manifest, question.snapshot)
     except CommitmentsStaleError:
-        raise _StepFailed([_reason(ReasonCode.COMMITMENTS_STALE, "commitments")]) from None
+        raise StepFailed([reason(ReasonCode.COMMITMENTS_STALE, "commitments")]) from None
     except PolicyError:
-        raise _StepFailed([_reason(ReasonCode.POLICY_INVALID, "policy")]) from None
+        raise StepFailed([reason(ReasonCode.POLICY_INVALID, "policy")]) from None
 
 
-def _check_ids(question: ConsistencyQuestion, context: CompactedContext, constraints: ConstraintSet) -> None:
-    invariant_ids = constraints.ids(ConstraintType.INVARIANT)
-    commitment_ids = constraints.ids(ConstraintType.COMMITMENT)
-    differing = [
-        path
-        for path, found, registered in (
-            ("expected_invariant_ids", question.expected_invariant_ids, invariant_ids),
-            ("candidate.retained_safety_invariant_ids", context.retained_safety_invariant_ids, invariant_ids),
-            ("expected_commitment_ids", question.expected_commitment_ids, commitment_ids),
-            ("candidate.retained_policy_commitment_ids", context.retained_policy_commitment_ids, commitment_ids),
-        )
-        if found != registered
-    ]
-    if differing:
-        raise _StepFailed(_reason(ReasonCode.CONSTRAINT_POPULATION_DIFFERS, path) for path in differing)
-
-
-def _checked_claims(context: CompactedContext, constraints: ConstraintSet) -> _Claims:
-    claims = context.preserved_constraint_claims
-    places: dict[tuple[ConstraintType, str], int] = {}
-    for place, claim in enumerate(claims):
-        if places.setdefault(claim.key, place) != place:
-            raise _StepFailed([_reason(ReasonCode.CLAIM_DUPLICATED, f"{_CLAIMS}[{place}]")])
-    expected = {item.key: item for item in constraints.constraints}
-    extra = [place for key, place in places.items() if key not in expected]
-    if extra:
-        raise _StepFailed(_reason(ReasonCode.CLAIM_EXTRA, f"{_CLAIMS}[{place}]") for place in extra[:_MAX_PLACES])
-    if len(places) != len(expected):
-        raise _StepFailed([_reason(ReasonCode.CLAIM_MISSING, _CLAIMS)])
-    ordered = tuple(claims[places[key]] for key in expected)
-    differing = [
-        f"{_CLAIMS}[{places[claim.key]}].{name}"
-        for claim, item in zip(ordered, expected.values(), strict=True)
-        for name, claimed, registered in (
-            ("canonical_record_sha256", claim.canonical_record_sha256, item.canonical_record_sha256),
-            ("canonical_predicate_sha256", claim.canonical_predicate_sha256, item.canonical_predicate_sha256),
-            ("preserved_predicate", claim.preserved_predicate, item.canonical_predicate),
-        )
-        if claimed != registered
-    ]
-    if differing:
-        raise _StepFailed(_reason(ReasonCode.CLAIM_DIGEST_DIFFERS, path) for path in differing[:_MAX_PLACES])
-    for status, code in (
-        (ClaimStatus.CONFLICT, ReasonCode.CLAIM_CONFLICT),
-        (ClaimStatus.UNSUPPORTED, ReasonCode.CLAIM_UNSUPPORTED),
-    ):
-        reported = [place for place, claim in enumerate(claims) if claim.status is status]
-        if reported:
-            raise _StepFailed(_reason(code, f"{_CLAIMS}[{place}].status") for place in reported[:_MAX_PLACES])
-    return _Claims(ordered, canonical_sha256([claim.body() for claim in ordered]), places)
-
-
-def _checked_evidence(
-    question: ConsistencyQuestion, asked: Question, verification: ConflictVerification
-) -> dict[str, JsonValue]:
-    """Derive every binding of the verifier's receipt again; return the receipt's body."""
-    results = {result.key: result for result in verification.results}
-    ordered = [results.get(item.key) for item in asked.constraints]
-    if (
-        len(results) != len(verification.results)
-        or len(results) != len(asked.constraints)
-        or verification.result_count != len(results)
-        or verification.claim_count != len(asked.claims)
-        or verification.claim_population_sha256 != asked.claim_population_sha256
-    ):
-        raise _evidence_differs()
-    population: list[JsonValue] = []
-    for result, item, claim in zip(ordered, asked.constraints, asked.claims, strict=True):
-        if result is None or not _binds(result, item.canonical_record_sha256, item.canonical_predicate_sha256, claim):
-            raise _evidence_differs()
-        population.append(result.body())
-    if verification.result_population_sha256 != canonical_sha256(population):
-        raise _evidence_differs()
-    derived = derived_outcome(
-        (result.verification_status for result in verification.results), verification.assurance_type
-    )
-    body = verification.body(population)
-    if (
-        (verification.outcome, verification.finding_status) != derived
-        or not verification.verifier_version
-        or verification.verifier_artifact_sha256 != verifier_artifact_sha256(question.grammar_sha256)
-        or verification.rendered_policy_sha256 != asked.rendered_policy_sha256
-        or verification.compacted_summary_sha256 != asked.compacted_summary_sha256
-        or verification.receipt_sha256 != canonical_sha256(body)
-    ):
-        raise _evidence_differs()
-    return body
-
-
-def _binds(
-    result: ConstraintVerificationResult, record_sha256: str, predicate_sha256: str, claim: PreservedConstraintClaim
-) -> bool:
-    return (
-        result.canonical_record_sha256 == record_sha256
-        and result.canonical_predicate_sha256 == predicate_sha256
-        and result.claim_status is claim.status
-        and bool(result.bounded_rule_id)
-        and len(result.evidence_sha256) == _SHA256_DIGITS
-    )
-
-
-def _verifier_reasons(verification: ConflictVerification, claims: _Claims, parse: SummaryParse) -> Iterable[Reason]:
-    for result in verification.results:
-        if result.verification_status is ClaimStatus.CONFLICT:
-            yield _grammar_reason(ReasonCode.PREDICATE_CONFLICT, claims.path(result.key))
+def _verifier_reasons(verification: ConflictVerification, claims: Claims, parse: SummaryParse) -> Iterable[Reason]:
+    yield from _places(verification, ClaimStatus.CONFLICT, ReasonCode.PREDICATE_CONFLICT, claims)
     if verification.assurance_type is Assurance.PROBABILISTIC:
-        yield _grammar_reason(ReasonCode.ASSURANCE_PROBABILISTIC, "candidate.summary_text")
+        yield grammar_reason(ReasonCode.ASSURANCE_PROBABILISTIC, "candidate.summary_text")
     if parse.failed is not None:
         start, end = parse.failed
         code = ReasonCode.CLAUSE_DUPLICATED if parse.duplicate else ReasonCode.CLAUSE_UNPARSED
-        yield _grammar_reason(code, f"candidate.summary_text[{start}:{end}]")
+        yield grammar_reason(code, f"candidate.summary_text[{start}:{end}]")
     elif verification.assurance_type is Assurance.DETERMINISTIC_BOUNDED:
-        for result in verification.results:
-            if result.verification_status is ClaimStatus.UNSUPPORTED:
-                yield _grammar_reason(ReasonCode.CLAUSE_UNPARSED, claims.path(result.key))
+        yield from _places(verification, ClaimStatus.UNSUPPORTED, ReasonCode.CLAUSE_UNPARSED, claims)
+
+
+def _places(
+    verification: ConflictVerification, status: ClaimStatus, code: ReasonCode, claims: Claims
+) -> Iterable[Reason]:
+    found = (result for result in verification.results if result.verification_status is status)
+    return (grammar_reason(code, claims.path(result.key)) for result in islice(found, MAX_PLACES))
 
 
 def _receipt(
     question: ConsistencyQuestion,
     candidate: Candidate,
     constraints: ConstraintSet,
-    claims: _Claims,
+    claims: Claims,
     verification: ConflictVerification,
 ) -> dict[str, JsonValue]:
     return {
@@ -416,15 +295,3 @@ def _first_difference(found: tuple[str, ...], expected: tuple[str, ...]) -> int:
         if one != other:
             return place
     return min(len(found), len(expected))
-
-
-def _evidence_differs() -> _StepFailed:
-    return _StepFailed([_reason(ReasonCode.VERIFIER_EVIDENCE_DIFFERS)])
-
-
-def _reason(code: ReasonCode, path: str = "") -> Reason:
-    return Reason.of(code, path, DETECTOR)
-
-
-def _grammar_reason(code: ReasonCode, path: str) -> Reason:
-    return Reason.of(code, path, GRAMMAR_DETECTOR)
