@@ -276,14 +276,14 @@ class Gate:
         prepared = self._prepare(request)
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
         try:
-            pending = await asyncio.to_thread(self._send, prepared)
+            pending = await asyncio.to_thread(self._send, prepared, self._signer)
             watched = [asyncio.wrap_future(future) for future in pending.futures]
             done, _ = await asyncio.wait(watched, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
             for future in done:
                 future.exception()  # seen here, raised below
         finally:
             self._forget(prepared.waiter)
-        return await asyncio.to_thread(self._answer, request, _outcome(pending), policy)
+        return await asyncio.to_thread(self._answer, request, outcome(pending), policy)
 
     def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
         """Send a request as it stands and return its verdict; null where none came in time.
@@ -301,17 +301,21 @@ class Gate:
             wait(pending.futures, timeout=wait_s, return_when=FIRST_EXCEPTION)
         finally:
             self.forget(pending)
-        return _outcome(pending)
+        return outcome(pending)
 
-    def publish(self, request: CompactionRequested) -> Pending:
+    def publish(self, request: CompactionRequested, *, signer: Signer | None = None) -> Pending:
         """Sign and send a request, with someone waiting for its verdict; call ``forget`` when the wait is over.
+
+        Args:
+            request: The request, of any tenant.
+            signer: The key to sign with; the gate's own where not given.
 
         Raises:
             TooLargeError: The request is over 4 MiB.
             MalformedError: The request is not of the published language.
             UnavailableError: Kafka is away, or no trust target was ever loaded.
         """
-        return self._send(self._prepare(request))
+        return self._send(self._prepare(request), signer or self._signer)
 
     def _prepare(self, request: CompactionRequested) -> _Prepared:
         value = encode(request)
@@ -325,10 +329,10 @@ class Gate:
         )
         return _Prepared(request, value, expectation, waiter)
 
-    def _send(self, prepared: _Prepared) -> Pending:
+    def _send(self, prepared: _Prepared, signer: Signer) -> Pending:
         self._policies.trust()  # who could not check a verdict should not ask for one
         inbox = self._listening()
-        signature = self._signer.sign(COMPACTION_REQUESTED, prepared.value)
+        signature = signer.sign(COMPACTION_REQUESTED, prepared.value)
         inbox.expect(prepared.waiter)
         try:
             sent = self._transport.publish(
@@ -473,8 +477,13 @@ class Gate:
         return insert(verdict, context, self._used, requested_at=request.requested_at, now_ms=self._clock())
 
 
-def _outcome(pending: Pending) -> Verdict | None:
-    """Return what a wait came to: the verdict, nothing, or the error that the request was not sent."""
+def outcome(pending: Pending) -> Verdict | None:
+    """Return what a wait that is over came to: the verdict, or null where none came in time.
+
+    Raises:
+        KafkaUnavailableError: The request was not acknowledged, or verdicts could not be read.
+        TooLargeError: The broker does not take a request of this size.
+    """
     answered, sent = pending.waiter.future, pending.sent
     if answered.done():
         return answered.result()

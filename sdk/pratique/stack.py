@@ -25,9 +25,8 @@ from pratique.errors import ConfigurationError, MalformedError
 from pratique.keyfiles import load_ed25519
 
 if TYPE_CHECKING:
-    from pratique.kafka import KafkaTransport
     from pratique.pinned import PolicySource
-    from pratique.repository import RepositoryPolicies
+    from pratique.transport import Transport
 
 STACK_FILE: Final = ".pratique/stack.json"
 PREFIX: Final = "PRATIQUE_"
@@ -132,13 +131,13 @@ class Stack:
             },
         )
 
-    def transport(self) -> KafkaTransport:
+    def transport(self) -> Transport:
         """Return the transport; it connects when it is first used."""
         from pratique.kafka import KafkaTransport  # noqa: PLC0415 - librdkafka is loaded where Kafka is used
 
         return KafkaTransport(self.bootstrap, self.kafka)
 
-    def policies(self, clock: Callable[[], int]) -> RepositoryPolicies:
+    def policies(self, clock: Callable[[], int]) -> PolicySource:
         """Return the policy source; it reads when it is first used.
 
         Raises:

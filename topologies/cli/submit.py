@@ -1,0 +1,236 @@
+"""``pratique submit``: JSON lines in, verdicts as JSON lines out, in the order of the input.
+
+The contract (contract page, Commands): each line is one request (``pratique.jsonform``); it is signed, published, and
+its verdict printed as a JSON object, ``{"error": …}`` where the line is refused before it is sent, and
+``{"verdict": null}`` where no verdict came in time. Requests are in flight together; a verdict is printed as soon as
+those before it are.
+
+Exit 0 every request was accepted, 1 one was quarantined or refused, 2 wrong usage or configuration, 3 one got no
+answer.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_EXCEPTION, wait
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import click
+
+from pratique.candidate import record_ids
+from pratique.client import Gate, Pending, now_in_ms, outcome
+from pratique.contract.canonical import JsonValue, parse_json
+from pratique.contract.records import VerdictOutcome
+from pratique.contract.topics import MAX_REQUEST_BYTES
+from pratique.errors import ConfigurationError, MalformedError, PratiqueError, RefusedError, UnavailableError
+from pratique.jsonform import request_from_json, verdict_to_json
+from pratique.stack import STACK_FILE, Stack, TrustedSigner
+
+EXIT_ACCEPTED: Final = 0
+EXIT_NO: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_UNKNOWN: Final = 3
+
+MAX_LINE_BYTES: Final = 6 * MAX_REQUEST_BYTES + 64 * 1024
+"""A request's text may be escaped in JSON, at up to six bytes a character."""
+
+IN_FLIGHT: Final = 256
+"""Requests that are waited for together."""
+
+DEFAULT_POLICY_ID: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request in flight, waited for until a moment of the monotonic clock."""
+
+    pending: Pending
+    until: float
+
+
+_Item = _Asked | MalformedError | RefusedError
+
+
+@click.command()
+@click.argument(
+    "source", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), default="-", metavar="[FILE|-]"
+)
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Longest wait for one verdict, in seconds.",
+)
+@click.option(
+    "--stack",
+    "stack_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=STACK_FILE,
+    show_default=True,
+    help="What `make up` left; the environment goes before it.",
+)
+@click.option("--json", "_as_json", is_flag=True, help="Accepted for uniformity: the output is JSON lines always.")
+def submit(source: Path, wait_s: float, stack_file: Path, _as_json: bool) -> None:  # noqa: FBT001 - a command line's flag
+    """Sign and publish the requests in FILE and print each one's verdict."""
+    try:
+        with ExitStack() as opened:
+            lines = sys.stdin.buffer if str(source) == "-" else opened.enter_context(source.open("rb"))
+            submission = Submission(Stack.read(stack_file), wait_s)
+            opened.callback(submission.close)
+            code = submission.run(lines)
+    except OSError as error:
+        click.echo(f"{source}: {error.strerror}", err=True)
+        code = EXIT_USAGE
+    except ConfigurationError as error:
+        click.echo(str(error), err=True)
+        code = EXIT_USAGE
+    except UnavailableError as error:
+        click.echo(str(error), err=True)
+        code = EXIT_UNKNOWN
+    except PratiqueError as error:
+        click.echo(str(error), err=True)
+        code = EXIT_NO
+    sys.exit(code)
+
+
+class Submission:
+    """One run of the command.
+
+    Args:
+        stack: Where everything is.
+        wait_s: Longest wait for one verdict, in seconds.
+    """
+
+    def __init__(self, stack: Stack, wait_s: float) -> None:
+        self._stack = stack
+        self._wait_s = wait_s
+        self._policies = stack.policies(now_in_ms)
+        self._gate: Gate | None = None
+        self._signers: dict[str, TrustedSigner] = {}
+        self._items: queue.Queue[_Item | None] = queue.Queue(IN_FLIGHT)
+        self._code = EXIT_ACCEPTED
+        self._nobody_reads = False
+
+    def run(self, lines: BinaryIO) -> int:
+        """Submit every line and return the exit status.
+
+        Raises:
+            UnavailableError: Kafka or the policy repository is away; what was asked before is printed.
+            ConfigurationError: There is no key for a tenant.
+        """
+        printer = threading.Thread(target=self._print_all, name="pratique-submit-print")
+        printer.start()
+        try:
+            for line in bounded_lines(lines):
+                if self._nobody_reads:
+                    break
+                self._items.put(self._ask(line))
+        finally:
+            self._items.put(None)
+            printer.join()
+        return self._code
+
+    def close(self) -> None:
+        """Let go of Kafka."""
+        if self._gate is not None:
+            self._gate.close()
+
+    def _ask(self, line: bytes | None) -> _Item:
+        try:
+            if line is None:
+                raise MalformedError(f"line has over {MAX_LINE_BYTES} bytes", code="TOO_LARGE")
+            value = parse_json(line, max_bytes=MAX_LINE_BYTES)
+            request = request_from_json(value, defaults=self._defaults(value))
+            signer = self._signer(request.tenant_id)
+            pending = self._gate_for(request.tenant_id, signer).publish(request, signer=signer)
+        except RefusedError as error:
+            return error
+        return _Asked(pending, time.monotonic() + self._wait_s)
+
+    def _defaults(self, value: JsonValue) -> Mapping[str, JsonValue]:
+        """Return what stands for the fields that a line leaves out; policy is asked only for what only it knows."""
+        line = value if isinstance(value, Mapping) else {}
+        defaults: dict[str, JsonValue] = {
+            "requested_at": now_in_ms(),
+            "compaction_request_id": str(uuid.uuid4()),
+            "policy_id": DEFAULT_POLICY_ID,
+        }
+        tenant_id, policy_id = line.get("tenant_id"), line.get("policy_id", DEFAULT_POLICY_ID)
+        asks = {"expected_invariant_ids", "expected_commitment_ids"} - line.keys()
+        if asks and isinstance(tenant_id, str) and isinstance(policy_id, str):
+            policy = self._policies.pinned(tenant_id, policy_id)
+            defaults["expected_invariant_ids"] = list(record_ids(policy.manifest, "invariant_id"))
+            if policy.standing is not None and line.get("commitments") is None:
+                defaults["expected_commitment_ids"] = list(record_ids(policy.standing, "commitment_id"))
+        return defaults
+
+    def _signer(self, tenant_id: str) -> TrustedSigner:
+        if tenant_id not in self._signers:
+            try:
+                keys = self._stack.publisher_keys(tenant_id)
+            except ConfigurationError as error:
+                raise RefusedError(str(error)) from None
+            self._signers[tenant_id] = TrustedSigner(keys, self._policies, tenant_id, now_in_ms)
+        return self._signers[tenant_id]
+
+    def _gate_for(self, tenant_id: str, signer: TrustedSigner) -> Gate:
+        if self._gate is None:
+            self._gate = Gate(
+                transport=self._stack.transport(),
+                policies=self._policies,
+                signer=signer,
+                tenant_id=tenant_id,
+                policy_id=DEFAULT_POLICY_ID,
+            )
+        return self._gate
+
+    def _print_all(self) -> None:
+        while (item := self._items.get()) is not None:
+            if self._nobody_reads:
+                continue
+            code, answer = self._answer(item)
+            self._code = max(self._code, code)
+            try:
+                click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+            except OSError:
+                self._nobody_reads, self._code = True, EXIT_UNKNOWN
+
+    def _answer(self, item: _Item) -> tuple[int, JsonValue]:
+        if isinstance(item, RefusedError):
+            return EXIT_NO, {"error": str(item), "code": getattr(item, "code", None)}
+        wait(item.pending.futures, max(0.0, item.until - time.monotonic()), FIRST_EXCEPTION)
+        if self._gate is not None:
+            self._gate.forget(item.pending)
+        try:
+            verdict = outcome(item.pending)
+        except UnavailableError as error:
+            click.echo(str(error), err=True)
+            return EXIT_UNKNOWN, {"verdict": None}
+        except RefusedError as error:
+            return EXIT_NO, {"error": str(error), "code": getattr(error, "code", None)}
+        if verdict is None:
+            return EXIT_UNKNOWN, {"verdict": None}
+        accepted = verdict.outcome is VerdictOutcome.ACCEPTED
+        return EXIT_ACCEPTED if accepted else EXIT_NO, verdict_to_json(verdict)
+
+
+def bounded_lines(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes | None]:
+    """Yield the lines that are not blank; null for one over the bound, which is never held in memory."""
+    while line := source.readline(max_bytes + 1):
+        if len(line) > max_bytes and not line.endswith(b"\n"):
+            while (rest := source.readline(max_bytes)) and not rest.endswith(b"\n"):
+                pass
+            yield None
+        elif line.strip():
+            yield line
