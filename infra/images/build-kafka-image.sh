@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes a Kafka image available and prints its name on standard output, progress on standard error.
 #
-#   PRATIQUE_KAFKA_IMAGE   use this image and build nothing
+#   PRATIQUE_BROKER_IMAGE   use this image and build nothing
 #   apache/kafka:4.4.0     the official image: used where it is present, or can be pulled
 #   pratique/kafka:4.4.0-local   built here otherwise, without any image registry: a root file system from the Debian
 #                          packages that this machine's apt is configured for, and the jars that Maven resolved
@@ -17,8 +17,8 @@ local_image=pratique/kafka:4.4.0-local
 say() { echo "pratique: $*" >&2; }
 present() { docker image inspect "$1" >/dev/null 2>&1; }
 
-if [[ -n ${PRATIQUE_KAFKA_IMAGE:-} ]]; then
-  echo "$PRATIQUE_KAFKA_IMAGE"
+if [[ -n ${PRATIQUE_BROKER_IMAGE:-} ]]; then
+  echo "$PRATIQUE_BROKER_IMAGE"
   exit
 fi
 if present "$official"; then
@@ -59,7 +59,7 @@ stale=$(docker image inspect --format '{{.Id}}' "$local_image" 2>/dev/null || tr
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # `extract` unpacks packages without running their scripts: a JVM, a shell and coreutils need no more.
-if ! mmdebstrap --variant=extract --include=default-jre-headless,dash,coreutils \
+if ! mmdebstrap --variant=extract --include=default-jre-headless,dash,bash,coreutils \
   --extract-hook="$here/kafka-root.sh" \
   "$suite" - "${sources[@]}" 2>"$log" |
   docker import \
