@@ -164,9 +164,9 @@ def _text(value: str) -> str:
     return value
 
 
-def _texts(values: Sequence[str]) -> Sequence[str]:
+def _texts(values: Sequence[str]) -> list[str]:
     _text("".join(values))  # at once: 4 MiB hold four million empty texts
-    return values
+    return list(values)  # a tuple in a union would be taken for fastavro's (branch, value) notation
 
 
 def _text_map(values: Mapping[str, str]) -> Mapping[str, str]:
