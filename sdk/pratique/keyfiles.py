@@ -42,15 +42,17 @@ def read_private_file(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise ConfigurationError(f"key file {path} can't be opened: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        state = os.fstat(file.fileno())
+    try:
+        state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise ConfigurationError(f"key file {path} is no regular file")
         if state.st_mode & _OTHERS:
             raise ConfigurationError(f"key file {path} is open to group or others: chmod 600 {path}")
         if state.st_uid not in {os.geteuid(), 0}:
             raise ConfigurationError(f"key file {path} belongs to another user: chown it to the one who runs this")
-        content = file.read(MAX_KEY_FILE_BYTES + 1)
+        content = os.read(descriptor, MAX_KEY_FILE_BYTES + 1)  # a regular file: one read gets all there is of so little
+    finally:
+        os.close(descriptor)
     if len(content) > MAX_KEY_FILE_BYTES:
         raise ConfigurationError(f"key file {path} has over {MAX_KEY_FILE_BYTES} bytes: it is no key file")
     return content

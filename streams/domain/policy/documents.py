@@ -188,10 +188,10 @@ def invariant_manifest(value: JsonValue) -> InvariantManifest:
     if len({record.invariant_id for record in records}) != len(records):
         raise fields.refusal("records", "name an invariant_id twice")
     return InvariantManifest(
-        manifest_sha256=canonical_sha256(value),
         policy_sha256=fields.sha256("policy_sha256"),
         registry_revision=fields.integer("registry_revision", minimum=1),
         invariant_records=tuple(records),
+        manifest_sha256=canonical_sha256(value),
     )
 
 
@@ -213,10 +213,10 @@ def commitment_snapshot(value: JsonValue) -> CommitmentSnapshot:
     if len({record.commitment_id for record in records}) != len(records):
         raise fields.refusal("records", "name a commitment_id twice")
     return CommitmentSnapshot(
-        snapshot_sha256=canonical_sha256(value),
         policy_sha256=fields.sha256("policy_sha256"),
         commitment_revision=fields.integer("commitment_revision", minimum=1),
         commitment_records=tuple(records),
+        snapshot_sha256=canonical_sha256(value),
     )
 
 
