@@ -8,7 +8,7 @@ import signal
 import sys
 
 from infra.stack.requirements import ensure_broker_jars, say
-from infra.stack.stack import Stack, recorded_facts, stop_recorded
+from infra.stack.stack import ALL_APPS, Stack, recorded_facts, stop_recorded
 from pratique.errors import PratiqueError
 
 
@@ -17,40 +17,42 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.stack", description="The development stack.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("install", help="have Java, Maven and the broker's jars")
-    commands.add_parser("up", help="start the stack and leave it running")
+    up = commands.add_parser("up", help="start the stack and leave it running")
+    up.add_argument("--only-broker", action="store_true", help="the broker and its topics, no policy and no apps")
     commands.add_parser("down", help="stop the stack")
     commands.add_parser("status", help="print where the running stack is")
+    arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that a start cut short cleans up
     try:
-        return _COMMANDS[parser.parse_args().command]()
+        return _COMMANDS[arguments.command](arguments)
     except PratiqueError as error:
         say(str(error))
         return 3
 
 
-def _install() -> int:
+def _install(_arguments: argparse.Namespace) -> int:
     ensure_broker_jars()
     return 0
 
 
-def _up() -> int:
+def _up(arguments: argparse.Namespace) -> int:
     facts = recorded_facts()
     if facts is not None:
         say("already up")
     else:
-        facts = Stack().start()
+        facts = Stack(apps=() if arguments.only_broker else ALL_APPS).start()
         say("up; `make down` stops it")
     sys.stdout.write(json.dumps(facts, indent=2) + "\n")
     return 0
 
 
-def _down() -> int:
+def _down(_arguments: argparse.Namespace) -> int:
     ended = stop_recorded()
     say(f"stopped {', '.join(ended)}" if ended else "nothing was running")
     return 0
 
 
-def _status() -> int:
+def _status(_arguments: argparse.Namespace) -> int:
     facts = recorded_facts()
     sys.stdout.write(json.dumps(facts, indent=2) + "\n")
     return 0 if facts is not None else 1

@@ -1,31 +1,37 @@
-"""The whole stack as one value: a broker, topics, the apps, and the file that says where it all is.
+"""The whole stack as one value: a broker, topics, demo policy, the apps, and the file that says where it all is.
 
 The contract: ``start`` returns when everything is ready, or raises and leaves nothing running; ``stop`` leaves nothing
 running, and so does ``stop_recorded`` for a stack that another process started. ``stack.json`` is there exactly while
-the stack is up. Every start begins with an empty log.
+the stack is up. Every start begins with an empty log and a new demo policy.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, Self
 
-from infra.stack.broker import EmbeddedBroker
+from infra.stack.broker import LOOPBACK, EmbeddedBroker, free_ports
 from infra.stack.paths import ROOT, STATE
-from infra.stack.processes import Supervisor, end_recorded, running_recorded, write_json
+from infra.stack.processes import ManagedProcess, Supervisor, end_recorded, running_recorded, write_json
 from infra.stack.requirements import ensure_broker_jars, say
 from pratique.errors import UnavailableError
+from topologies.apps import APPS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
 BROKER: Final = "broker"
+
+ALL_APPS: Final = tuple(topology.name for topology in APPS)
+
+READY_TIMEOUT_S: Final = 60.0
 
 
 class Stack:
@@ -34,26 +40,43 @@ class Stack:
     Attributes:
         broker: The embedded broker.
         supervisor: Starts and ends the apps.
-        environment: The PRATIQUE_* settings that every process of the stack gets.
+        policy: Folder of the demo policy set, as ``pratique policy init`` lays it out.
+        metrics: Where each app that was started serves its metrics.
     """
 
-    def __init__(self, state: Path = STATE) -> None:
+    def __init__(
+        self,
+        state: Path = STATE,
+        *,
+        apps: Sequence[str] = ALL_APPS,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Choose ports and folders; nothing is started.
 
         Args:
             state: Folder for data, logs, policy and the registry of processes.
+            apps: Apps that ``start`` starts, one process each; without any there is no policy either.
+            environment: Further PRATIQUE_* settings for every process.
         """
         self.state = state
         self.log_dir = state / "logs"
-        self.policy_repository = state / "policy"
-        self.keys = state / "keys"
+        self.policy = state / "policy"
         self.broker = EmbeddedBroker(state / "kafka", log_dir=self.log_dir)
-        self.environment: dict[str, str] = {
-            "PRATIQUE_BOOTSTRAP": self.broker.bootstrap,
-            "PRATIQUE_POLICY_REPOSITORY": str(self.policy_repository),
-            "PRATIQUE_KEYS": str(self.keys),
-        }
-        self.supervisor = Supervisor(self.log_dir, registry=registry_of(state), environment=self.environment)
+        self.supervisor = Supervisor(
+            self.log_dir,
+            registry=registry_of(state),
+            environment={
+                "PRATIQUE_BOOTSTRAP": self.broker.bootstrap,
+                "PRATIQUE_POLICY_REPOSITORY": str(self.policy / "repository"),
+                "PRATIQUE_POLICY_ROOT": str(self.policy / "root.json"),
+                "PRATIQUE_POLICY_STATE": str(state / "policy-state"),
+                "PRATIQUE_KEYS": str(self.policy / "keys"),
+                "PRATIQUE_METRICS_HOST": LOOPBACK,
+                **(environment or {}),
+            },
+        )
+        self.metrics: dict[str, str] = {}
+        self._apps = tuple(apps)
 
     def start(self) -> Mapping[str, object]:
         """Start everything and return what ``stack.json`` says.
@@ -65,12 +88,15 @@ class Stack:
         ensure_broker_jars()
         if stop_recorded(self.state):
             say("ended what an earlier stack had left running")
-        for folder in (self.broker.data_dir, self.log_dir):
+        for folder in (self.broker.data_dir, self.log_dir, self.policy, self.state / "policy-state", self._ready_dir):
             shutil.rmtree(folder, ignore_errors=True)
         try:
-            say(f"starting the broker on {self.broker.bootstrap}")
-            self.broker.start(spawned=lambda pid: self.supervisor.record(BROKER, pid))
-            self._prepare()
+            self._start_broker_and_policy()
+            if self._apps:
+                say(f"starting {', '.join(self._apps)}")
+                for app in self._apps:
+                    self.start_app(app)
+                self.wait_until_ready(self._apps)
         except BaseException:
             self.stop()
             raise
@@ -78,22 +104,58 @@ class Stack:
         write_json(stack_file_of(self.state), facts)
         return facts
 
+    def start_app(
+        self, app: str, *, name: str | None = None, environment: Mapping[str, str] | None = None
+    ) -> ManagedProcess:
+        """Start one process of an app; ``wait_until_ready`` says when it holds its partitions.
+
+        Args:
+            app: Which app.
+            name: Name of this process; the app's by default. Give one to run a second process of an app.
+            environment: Further PRATIQUE_* settings for this process.
+        """
+        name = name or app
+        (port,) = free_ports(1)
+        self.metrics[name] = f"http://{LOOPBACK}:{port}/metrics"
+        ready = self._ready_file(name)
+        ready.parent.mkdir(parents=True, exist_ok=True)
+        ready.unlink(missing_ok=True)
+        own = {"PRATIQUE_READY_FILE": str(ready), "PRATIQUE_METRICS_PORT": str(port), **(environment or {})}
+        return self.supervisor.start_python(name, "topologies", "run", app, environment=own)
+
+    def wait_until_ready(self, names: Iterable[str], *, timeout_s: float = READY_TIMEOUT_S) -> None:
+        """Return when each of the named processes has said that it is ready.
+
+        Raises:
+            UnavailableError: One ended, or was not ready in time; the message ends with its log.
+        """
+        until = time.monotonic() + timeout_s
+        waiting = list(names)
+        while waiting:
+            waiting = [name for name in waiting if not self._ready_file(name).exists()]
+            for name in waiting:
+                managed = self.supervisor.processes[name]
+                if not managed.is_running:
+                    raise UnavailableError(f"{name} ended before it was ready ({managed.log}):\n{managed.log_tail()}")
+                if time.monotonic() > until:
+                    raise UnavailableError(f"{name} was not ready in time ({managed.log}):\n{managed.log_tail()}")
+            time.sleep(0.05)
+
     def facts(self) -> dict[str, object]:
         """Return what ``stack.json`` says: where clients find each part."""
         return {
             "bootstrap": self.broker.bootstrap,
             "redis_url": None,
-            "policy_repository": str(self.policy_repository),
-            "keys": str(self.keys),
-            "metrics": {},
+            "policy_repository": str(self.policy / "repository"),
+            "policy_root": str(self.policy / "root.json"),
+            "keys": str(self.policy / "keys"),
+            "metrics": self.metrics,
         }
 
-    def stop(self) -> None:
-        """End the apps, then the broker; forget the stack."""
-        stack_file_of(self.state).unlink(missing_ok=True)
-        self.supervisor.stop_all()
-        self.broker.stop()
-        registry_of(self.state).unlink(missing_ok=True)
+    def process_ids(self) -> dict[str, int]:
+        """Return the heads of the process trees that run now, by name; for ``PssSampler``."""
+        running = {name: managed.pid for name, managed in self.supervisor.processes.items() if managed.is_running}
+        return {BROKER: self.broker.pid, **running} if self.broker.is_running else running
 
     def run_cli(self, *arguments: str) -> str:
         """Run ``python -m topologies`` with the stack's settings and return what it printed.
@@ -116,6 +178,13 @@ class Stack:
             )
         return done.stdout
 
+    def stop(self) -> None:
+        """End the apps, then the broker; forget the stack."""
+        stack_file_of(self.state).unlink(missing_ok=True)
+        self.supervisor.stop_all()
+        self.broker.stop()
+        registry_of(self.state).unlink(missing_ok=True)
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -125,10 +194,22 @@ class Stack:
     ) -> None:
         self.stop()
 
-    def _prepare(self) -> None:
-        if importlib.util.find_spec("topologies.__main__") is not None:
-            say("creating the topics")
+    @property
+    def _ready_dir(self) -> Path:
+        return self.state / "ready"
+
+    def _ready_file(self, name: str) -> Path:
+        return self._ready_dir / name
+
+    def _start_broker_and_policy(self) -> None:
+        """Both take seconds and neither needs the other."""
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            policy = beside.submit(self.run_cli, "policy", "init", str(self.policy)) if self._apps else None
+            say(f"starting the broker on {self.broker.bootstrap}" + (", making the demo policy" if policy else ""))
+            self.broker.start(spawned=lambda pid: self.supervisor.record(BROKER, pid))
             self.run_cli("topics", "apply")
+            if policy is not None:
+                policy.result()
 
 
 def registry_of(state: Path) -> Path:
