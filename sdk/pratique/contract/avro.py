@@ -31,6 +31,8 @@ from pratique.errors import ConfigurationError, MalformedError, TooLargeError
 MARKER: Final = b"\xc3\x01"
 """Avro specification, "Single-object encoding"."""
 
+NAMESPACE: Final = "pratique.v1"
+
 HEADER_BYTES: Final = len(MARKER) + 8
 
 RECORD_CLASSES: Final[tuple[type[Any], ...]] = (
@@ -182,6 +184,9 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     inner = _optional(hint)
     if inner is not None:
         convert = _to_plain(inner)
+        if is_dataclass(inner):  # naming the branch spares fastavro from trying each, field by field
+            name = f"{NAMESPACE}.{inner.__name__}"
+            return lambda value: None if value is None else (name, convert(value))
         return lambda value: None if value is None else convert(value)
     if get_origin(hint) is tuple:
         convert = _to_plain(get_args(hint)[0])
