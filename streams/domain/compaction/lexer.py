@@ -89,8 +89,9 @@ class _Reader:
     def words(self, start: int, end: int) -> bool:
         """Take a stretch without quotations; say whether it could be read."""
         text = self._text
-        if _FOREIGN_SPACE.search(text, start, end) is not None:
-            return False
+        foreign = _FOREIGN_SPACE.search(text, start, end)
+        if foreign is not None:
+            end = foreign.start()
         for stop in _END.finditer(text, start, end):
             self._take(text[start : stop.start()])
             start = stop.end()
@@ -98,7 +99,7 @@ class _Reader:
             self._tokens = []
             self._start = start
         self._take(text[start:end])
-        return True
+        return foreign is None
 
     def quotation(self, opening: int, earliest: int) -> int | None:
         """Take a quotation; return where to go on, or null.
