@@ -175,6 +175,10 @@ def _text_map(values: Mapping[str, str]) -> Mapping[str, str]:
     return {_text(key): _text(item) for key, item in values.items()}
 
 
+def _sorted_text_map(values: Mapping[str, str]) -> Mapping[str, str]:
+    return {_text(key): _text(values[key]) for key in sorted(values)}  # equal records are equal bytes
+
+
 def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     """Return the function that turns a value of the hinted type into what fastavro writes."""
     if is_dataclass(hint):
@@ -184,7 +188,8 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     inner = _optional(hint)
     if inner is not None:
         convert = _to_plain(inner)
-        if is_dataclass(inner):  # naming the branch spares fastavro from trying each, field by field
+        if isinstance(inner, type) and is_dataclass(inner):
+            # Naming the branch spares fastavro from trying each, field by field.
             name = f"{NAMESPACE}.{inner.__name__}"
             return lambda value: None if value is None else (name, convert(value))
         return lambda value: None if value is None else convert(value)
@@ -193,7 +198,7 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return _texts if convert is _text else lambda value: [convert(item) for item in value]
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: value.value
-    return _LEAVES.get(hint, _identity)
+    return _WRITTEN.get(hint, _identity)
 
 
 def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
@@ -214,10 +219,11 @@ def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return lambda value: tuple([convert(item) for item in value])
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {item.value: item for item in hint}.__getitem__
-    return _LEAVES.get(hint, _identity)
+    return _READ.get(hint, _identity)
 
 
-_LEAVES: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _text_map}
+_READ: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _text_map}
+_WRITTEN: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _sorted_text_map}
 
 
 def _optional(hint: Any) -> Any:  # noqa: ANN401 - a type hint
