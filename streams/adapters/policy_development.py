@@ -32,7 +32,8 @@ from pratique.keyfiles import (
 from streams.adapters.key_files import mac_directory, signer_directory
 from streams.adapters.policy_source import read_source, write_json
 from streams.adapters.tuf_keys import TufKeys
-from streams.adapters.tuf_repository import Lifetimes, Published, TufRepository
+from streams.adapters.tuf_layout import Lifetimes, Published
+from streams.adapters.tuf_repository import TufRepository
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.model import PolicySet
 from streams.domain.policy.publication import ScannerIdentity, prepare

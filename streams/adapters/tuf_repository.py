@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from tuf.api.exceptions import RepositoryError
 from tuf.api.metadata import (
@@ -43,57 +42,18 @@ from tuf.api.metadata import (
 )
 from tuf.api.serialization.json import JSONSerializer
 
-from pratique.contract.document import SAFE_ID
 from streams.adapters.tuf_keys import TufKeys
+from streams.adapters.tuf_layout import (
+    DELEGATED_PATHS,
+    PUBLIC_FILE_MODE,
+    TOP_LEVEL,
+    Lifetimes,
+    Published,
+    RoleKeys,
+    tenant_role,
+    write_whole,
+)
 from streams.errors import ConfigurationError, PolicyUnavailableError
-
-DELEGATED_PATHS: Final[Mapping[str, str]] = {
-    "safety-invariants": "invariants/*",
-    "scan-policy": "scan/*",
-    "recall-policy": "recall/*",
-}
-TOP_LEVEL: Final = (Root.type, Targets.type, Snapshot.type, Timestamp.type)
-PUBLIC_FILE_MODE: Final = 0o644
-
-
-@dataclass(frozen=True, slots=True)
-class Lifetimes:
-    """How long metadata is valid once signed. Short for what is signed by a machine, long for what is by people."""
-
-    root: timedelta = timedelta(days=365)
-    targets: timedelta = timedelta(days=90)
-    snapshot: timedelta = timedelta(days=7)
-    timestamp: timedelta = timedelta(days=1)
-
-    def of(self, role: str) -> timedelta:
-        """Return a role's lifetime; every delegated role has that of ``targets``."""
-        by_role = {Root.type: self.root, Snapshot.type: self.snapshot, Timestamp.type: self.timestamp}
-        return by_role.get(role, self.targets)
-
-
-@dataclass(frozen=True, slots=True)
-class RoleKeys:
-    """How many keys a role gets at the start, and how many must sign."""
-
-    keys: int = 1
-    threshold: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What a publication came to.
-
-    Attributes:
-        version: TUF snapshot version.
-        expires_at_ms: When the timestamp expires, in milliseconds since the epoch.
-        added: Paths of the targets that are new or changed.
-        signed: Roles that were signed anew.
-    """
-
-    version: int
-    expires_at_ms: int
-    added: tuple[str, ...]
-    signed: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -110,17 +70,6 @@ class _State:
             for name, _ in delegations.get_roles_for_target(path):
                 return name
         return Targets.type
-
-
-def tenant_role(tenant_id: str) -> str:
-    """Return the name of a tenant's delegated role.
-
-    Raises:
-        ConfigurationError: The tenant's id is not safe in a role's name and path pattern.
-    """
-    if SAFE_ID.fullmatch(tenant_id) is None:
-        raise ConfigurationError("tenant id is no identifier of letters, digits, '.', '_', '-' (at most 128)")
-    return f"tenant-{tenant_id}"
 
 
 class TufRepository:
@@ -238,7 +187,7 @@ class TufRepository:
         """
         with self._locked():
             state = self._load()
-            previous = Root.from_dict(state.root.to_dict())
+            previous = deepcopy(state.root)
             delegator = state.root if role in TOP_LEVEL else state.targets[Targets.type]
             for key_id in list(self._role(delegator, role).keyids):
                 delegator.revoke_key(key_id, role)
@@ -283,7 +232,7 @@ class TufRepository:
         for prefixed in target.get_prefixed_paths():
             file = self._targets / prefixed
             if not file.is_file() or file.read_bytes() != content:
-                _write_whole(file, content)
+                write_whole(file, content)
         if state.targets[role].targets.get(path) == target:
             return False
         state.targets[role].targets[path] = target
@@ -334,7 +283,7 @@ class TufRepository:
                 raise ConfigurationError(
                     f"role {role} needs {needed} of its keys to sign: expected their files in {self._keys.folder(role)}"
                 ) from None
-        _write_whole(self._path(role, signed.version), metadata.to_bytes(JSONSerializer(compact=False)))
+        write_whole(self._path(role, signed.version), metadata.to_bytes(JSONSerializer(compact=False)))
 
     @staticmethod
     def _role(delegator: Root | Targets, role: str) -> Role:
@@ -394,25 +343,3 @@ class TufRepository:
             yield
         finally:
             os.close(descriptor)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees all of it or none.
-
-    Raises:
-        ConfigurationError: It can't be written.
-    """
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(PUBLIC_FILE_MODE)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise ConfigurationError(f"{path} can't be written: {error.strerror}") from None

@@ -11,7 +11,8 @@ from pratique.policy.client import PolicyReader
 from streams.adapters.policy_development import DevelopmentSet, init_development
 from streams.adapters.policy_source import read_json, read_source, write_json
 from streams.adapters.tuf_keys import TufKeys
-from streams.adapters.tuf_repository import Published, TufRepository
+from streams.adapters.tuf_layout import Published
+from streams.adapters.tuf_repository import TufRepository
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.domain.policy.publication import Publication, ScannerIdentity, prepare
 

@@ -19,7 +19,8 @@ from streams.adapters.policy_source import read_json, read_source
 from streams.adapters.policy_verify import Verified, verify_repository
 from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_keys import TufKeys
-from streams.adapters.tuf_repository import Published, TufRepository
+from streams.adapters.tuf_layout import Published
+from streams.adapters.tuf_repository import TufRepository
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.domain.policy.commitments import sign_commitments
 from streams.domain.policy.documents import MIN_DEADLINE_MS

@@ -9,7 +9,8 @@ import pytest
 from pratique.contract.canonical import canonical_json, canonical_sha256
 from streams.adapters.policy_source import read_source
 from streams.adapters.tuf_keys import TufKeys
-from streams.adapters.tuf_repository import Lifetimes, TufRepository
+from streams.adapters.tuf_layout import Lifetimes
+from streams.adapters.tuf_repository import TufRepository
 from streams.application.ports.policy import Freshness, PolicyStore
 from streams.domain.policy.publication import prepare
 from streams.domain.policy.sets import DocumentKind, SetMap, read_set_map, set_path
