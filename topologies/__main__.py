@@ -1,24 +1,51 @@
-"""The console script ``pratique``: ``python -m topologies`` is the same."""
+"""The console script ``pratique``: ``python -m topologies`` is the same.
+
+Commands are imported when they are asked for: what one needs (Faust, detectors, TUF) takes seconds to load, and no
+other should wait for it.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import Final
+
 import click
 
-from topologies.cli.run import run
-from topologies.cli.topics import topics
+COMMANDS: Final = {
+    "run": "topologies.cli.run:run",
+    "topics": "topologies.cli.topics:topics",
+    "policy": "topologies.cli.policy:policy",
+    "submit": "topologies.cli.submit:submit",
+    "verdict": "topologies.cli.verdict:verdict",
+    "dead-letter": "topologies.cli.dead_letter:dead_letter",
+    "doctor": "topologies.cli.doctor:doctor",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+class _LazyGroup(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, name = place.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(package_name="pratique-streams")
 def main() -> None:
     """Quarantine station for what an LLM agent is about to believe again.
 
-    Exit codes: 0 done; 1 the answer is no; 2 wrong usage; 3 could not find out.
+    Settings come from PRATIQUE_* environment variables (docs/guide/operator.md). Exit codes: 0 done; 1 the answer is
+    no; 2 wrong usage; 3 could not find out.
     """
 
-
-main.add_command(run)
-main.add_command(topics)
 
 if __name__ == "__main__":
     main()

@@ -1,52 +1,38 @@
-"""The policy store, key source and trust of a process."""
+"""The policy store of an app, and the keys it signs and checks with, as the newest trust target says."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
 
 from pratique.contract.signing import Ed25519Signer, MacSigner
 from pratique.contract.trust import KeyRole, MacRole, TrustTarget
-from pratique.errors import ConfigurationError
-from pratique.policy.client import PolicyReader
 from streams.adapters.key_files import KeyFiles
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.log import Clock
+from topologies.bootstrap.policy import policy_store
 from topologies.settings import Settings
 
-MAX_ROOT_BYTES: Final = 512 * 1024
 
-
-def policy_store(settings: Settings, name: str, clock: Clock) -> TufPolicyStore:
+def app_policy_store(settings: Settings, name: str) -> TufPolicyStore:
     """Return the policy store of a process.
 
     Args:
         settings: Where the repository, its trusted root and this process's state are.
         name: Whose state it is; processes never share a folder.
-        clock: The clock that expiry is judged by.
 
     Raises:
         ConfigurationError: A setting is missing, or the trusted root can't be read.
     """
-    root_file = settings.path("policy_root")
-    try:
-        root = root_file.read_bytes()[:MAX_ROOT_BYTES]
-    except OSError as error:
-        raise ConfigurationError(f"PRATIQUE_POLICY_ROOT can't be read: {error.strerror}") from None
     # Trusted metadata is kept between runs, since a rollback is noticed by what was trusted before.
     state = settings.path("policy_state") / name
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    reader = PolicyReader(settings.required("policy_repository"), root, state, clock.wall_ms)
-    return TufPolicyStore(
-        reader, clock.wall_ms, refresh_ms=settings.policy_refresh_ms, min_deadline_ms=settings.min_deadline_ms
+    return policy_store(
+        settings.required("policy_repository"),
+        settings.path("policy_root"),
+        state,
+        refresh_ms=settings.policy_refresh_ms,
+        min_deadline_ms=settings.min_deadline_ms,
     )
-
-
-def key_files(settings: Settings) -> KeyFiles:
-    """Return the key source of a process."""
-    return KeyFiles(Path(settings.keys) if settings.keys else None, os.environ)
 
 
 def mac_signer(

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pratique.contract.records import EvidenceKind
@@ -37,7 +38,8 @@ from streams.application.trusting import LastKnownTrust
 from streams.domain.verdicts.joins import JoinLimits
 from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from topologies.apps import StepKind, Topology
-from topologies.bootstrap.policy_store import gate_signer, key_files, mac_secrets, mac_signer, policy_store
+from topologies.bootstrap.policy import key_source
+from topologies.bootstrap.policy_store import app_policy_store, gate_signer, mac_secrets, mac_signer
 from topologies.settings import Settings
 
 REAL: Final = "real"
@@ -103,7 +105,7 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
     with KafkaLog(settings.connection, topology.reads.name, topology.group) as log:
         partition_count = log.partition_count()
     with ExitStack() as closing:
-        store = policy_store(settings, instance, clock)
+        store = app_policy_store(settings, instance)
         outbox = KafkaOutbox(settings.connection, {channel: spec.name for channel, spec in topology.writes})
         closing.callback(outbox.close)
         parts = _Parts(
@@ -113,7 +115,7 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
             metrics=PrometheusMetrics({"app": topology.name}),
             store=store,
             trust=LastKnownTrust(store),
-            keys=key_files(settings),
+            keys=key_source(Path(settings.keys) if settings.keys else None),
             outbox=outbox,
             closing=closing,
             partition_count=partition_count,

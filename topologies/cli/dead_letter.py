@@ -1,0 +1,82 @@
+"""``pratique dead-letter``: what could not be served, why, and serving it again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from topologies.bootstrap.dead_letters import DeadLetter, dead_letter_at, dead_letters, replay
+from topologies.cli.output import json_option, print_json, print_table, speaks
+from topologies.settings import Settings
+
+COLUMNS = ("at", "code", "topic", "partition", "offset", "first-seen", "bytes")
+
+
+@click.group("dead-letter")
+def dead_letter() -> None:
+    """Records that could not be served, with their bytes."""
+
+
+@dead_letter.command("list")
+@click.option("--code", help="Only letters with this reason code.")
+@json_option
+@speaks
+def list_command(*, code: str | None, as_json: bool) -> None:
+    """List dead letters; content is not shown."""
+    found = [item for item in dead_letters(Settings.read(os.environ)) if code in {None, item.stated.get("code")}]
+    if as_json:
+        print_json([_row(item) for item in found])
+    else:
+        print_table(f"{len(found)} dead letters", COLUMNS, [[_row(item)[name] for name in COLUMNS] for item in found])
+
+
+@dead_letter.command("show")
+@click.argument("partition", type=int)
+@click.argument("offset", type=int)
+@click.option(
+    "--content-to",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the original bytes to this file. They are agent content: keep them where content may be.",
+)
+@json_option
+@speaks
+def show_command(*, partition: int, offset: int, content_to: Path | None, as_json: bool) -> None:
+    """Show one dead letter: where it came from, why, and its headers' names."""
+    letter = dead_letter_at(Settings.read(os.environ), partition, offset)
+    if content_to is not None:
+        content_to.write_bytes(letter.record.value or b"")
+        content_to.chmod(0o600)
+    shown = {**_row(letter), "headers": ", ".join(name for name, _ in letter.original_headers)}
+    if as_json:
+        print_json(shown)
+    else:
+        print_table("dead letter", ("what", "value"), [[name, value] for name, value in shown.items()])
+
+
+@dead_letter.command("replay")
+@click.argument("partition", type=int)
+@click.argument("offset", type=int)
+@json_option
+@speaks
+def replay_command(*, partition: int, offset: int, as_json: bool) -> None:
+    """Publish one dead letter again where it came from."""
+    settings = Settings.read(os.environ)
+    topic = replay(settings, dead_letter_at(settings, partition, offset))
+    if as_json:
+        print_json({"published_to": topic})
+    else:
+        click.echo(f"published to {topic}")
+
+
+def _row(letter: DeadLetter) -> dict[str, str]:
+    return {
+        "at": f"{letter.partition}@{letter.offset}",
+        "code": letter.stated.get("code", ""),
+        "topic": letter.stated.get("topic", ""),
+        "partition": letter.stated.get("partition", ""),
+        "offset": letter.stated.get("offset", ""),
+        "first-seen": letter.stated.get("first-seen", ""),
+        "bytes": str(len(letter.record.value or b"")),
+    }
