@@ -7,7 +7,7 @@ The contract, beyond TUF's own rules (rollback, freeze, expiry, thresholds, dele
    say so (``Refreshed.REFUSED``): an attacker who holds the repository can delay us, which expiry bounds, not more;
 3. metadata past its expiry: ``PolicyExpiredError``;
 4. a target whose bytes are not those of the metadata, or that is missing: ``PolicyUnavailableError``. A copy that was
-   verified before is used only where the repository is out of reach, so that it never masks a changed target;
+   verified before is used only in the first two cases, so that it never masks a changed target;
 5. nothing ever loaded, and the repository out of reach: ``PolicyNotLoadedError``.
 
 A reader is for one thread at a time; readers in several processes may share a cache directory (a file lock orders
@@ -106,7 +106,7 @@ class PolicyReader:
         self._clock = clock
         self._cache = cache_directory
         self._updater: Updater | None = None
-        self._online = False
+        self._found = Refreshed.CACHED
         self._detail = ""
 
     @property
@@ -140,19 +140,17 @@ class PolicyReader:
         """
         with self._locked():
             try:
-                self._updater, self._online, self._detail = self._update(self._fetcher), True, ""
+                self._updater, self._found, self._detail = self._update(self._fetcher), Refreshed.CURRENT, ""
             except ExpiredMetadataError as error:
                 self._detail = f"policy metadata has expired: {error}"
                 raise PolicyExpiredError(self._detail) from error
             except (RepositoryError, DownloadLengthMismatchError) as error:
                 self._detail = f"the policy repository's metadata does not verify: {error}"
-                self._fall_back(PolicyUnavailableError(self._detail))
-                return Refreshed.REFUSED
+                self._fall_back(self._fetcher, PolicyUnavailableError(self._detail))
             except DownloadError as error:
                 self._detail = f"the policy repository is out of reach: {error}"
-                self._fall_back(PolicyNotLoadedError(f"{self._detail}; no policy was ever loaded here"))
-                return Refreshed.CACHED
-        return Refreshed.CURRENT
+                self._fall_back(None, PolicyNotLoadedError(f"{self._detail}; no policy was ever loaded here"))
+        return self._found
 
     def load(self, path: str) -> Loaded:
         """Return a target's verified bytes.
@@ -223,44 +221,42 @@ class PolicyReader:
         updater.refresh()
         return updater
 
-    def _fall_back(self, otherwise: PolicyUnavailableError | PolicyNotLoadedError) -> None:
-        """Go on with what was verified before, or raise ``otherwise``.
+    def _fall_back(
+        self, beyond: FetcherInterface | None, otherwise: PolicyUnavailableError | PolicyNotLoadedError
+    ) -> None:
+        """Go on with the metadata that was verified before, or raise ``otherwise``.
 
         Raises:
             PolicyExpiredError: What was verified before is past its expiry.
         """
-        self._online = False
+        self._found = Refreshed.CACHED if beyond is None else Refreshed.REFUSED
         try:
-            self._updater = self._update(CacheFetcher(self._cache / "metadata"))
+            self._updater = self._update(CacheFetcher(self._cache / "metadata", beyond))
         except ExpiredMetadataError as error:
             raise PolicyExpiredError(f"policy metadata has expired: {error}; {self._detail}") from error
         except (RepositoryError, DownloadError):
             raise otherwise from None
 
     def _content(self, updater: Updater, target: TargetFile) -> bytes:
+        """Return a target's bytes, as the rules of this module's contract have them.
+
+        Raises:
+            PolicyUnavailableError: They can't be had, or are not those of the metadata.
+        """
         kept = self._cache / "targets" / bytes_sha256(target.path.encode("utf-8"))
         if target.length > MAX_TARGET_BYTES:
             raise PolicyUnavailableError(f"policy target {target.path} has over {MAX_TARGET_BYTES} bytes")
-        if not self._online:
+        if self._found is Refreshed.CACHED:
             return _kept(target, kept, self._detail)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=kept.parent)
-        os.close(descriptor)
         try:
-            updater.download_target(target, temporary)
-            content = Path(temporary).read_bytes()
-            Path(temporary).replace(kept)
-        except (RepositoryError, DownloadLengthMismatchError) as error:
-            raise PolicyUnavailableError(
-                f"policy target {target.path} differs from its metadata, which verifies: its file was changed"
-            ) from error
+            return _downloaded(updater, target, kept)
+        except PolicyUnavailableError as error:
+            # The repository is at odds with itself already, and what it lacks or changed says nothing of the policy.
+            if self._found is Refreshed.REFUSED:
+                return _kept(target, kept, str(error))
+            raise
         except DownloadError as error:
-            if isinstance(error, DownloadHTTPError) and error.status_code < SERVER_ERROR:
-                raise PolicyUnavailableError(f"policy target {target.path} is missing: {error}") from error
             return _kept(target, kept, str(error))
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-        return content
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -281,6 +277,33 @@ class PolicyReader:
             raise ConfigurationError(f"policy cache {self._cache} can't be used: {error.strerror}") from error
         finally:
             os.close(descriptor)
+
+
+def _downloaded(updater: Updater, target: TargetFile, kept: Path) -> bytes:
+    """Return a target's bytes from the repository, and keep a copy.
+
+    Raises:
+        PolicyUnavailableError: The repository lacks it, or has other bytes than its metadata says.
+        DownloadError: The repository is out of reach.
+    """
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=kept.parent)
+    os.close(descriptor)
+    try:
+        updater.download_target(target, temporary)
+        content = Path(temporary).read_bytes()
+        Path(temporary).replace(kept)
+    except (RepositoryError, DownloadLengthMismatchError) as error:
+        raise PolicyUnavailableError(
+            f"policy target {target.path} differs from its metadata, which verifies: its file was changed"
+        ) from error
+    except DownloadHTTPError as error:
+        if error.status_code < SERVER_ERROR:
+            raise PolicyUnavailableError(f"policy target {target.path} is missing: {error}") from error
+        raise
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return content
 
 
 def _kept(target: TargetFile, path: Path, reason: str) -> bytes:

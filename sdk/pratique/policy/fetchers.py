@@ -20,8 +20,10 @@ from tuf.ngclient.urllib3_fetcher import Urllib3Fetcher
 
 NOT_FOUND: Final = 404
 CHUNK_BYTES: Final = 256 * 1024
-HTTP_TIMEOUT_S: Final = 5
-"""Longest wait for a connection and between two pieces of a response, in seconds."""
+HTTP_TIMEOUT_S: Final = 3
+"""Longest wait for a connection and between two pieces of a response, in seconds; python-tuf tries four times."""
+
+_TOP_LEVEL: Final = re.compile(r"metadata/(?:[0-9]+\.)?(root|timestamp|snapshot|targets)\.json")
 
 
 class DirectoryFetcher(FetcherInterface):
@@ -74,27 +76,34 @@ class HttpFetcher(FetcherInterface):
 
 
 class CacheFetcher(FetcherInterface):
-    """Plays back the metadata that was verified before, for when the repository is out of reach.
+    """Plays back the top-level metadata that was verified before, for when there is no newer that can be had.
 
     python-tuf has no way to start from its cache alone: it always asks for a newer root and the newest timestamp. This
-    answers "there is none" to the first, and to all else with the copy that python-tuf itself keeps, so that what has
-    expired is refused as expired and not as missing.
+    answers "there is none" to the first, and to the rest of the top level with the copy that python-tuf itself keeps,
+    so that what has expired is refused as expired and not as missing.
 
     Args:
         metadata_directory: python-tuf's own metadata cache.
+        beyond: Where delegated roles and targets are fetched, which verify or not by the metadata played back; null
+            where the repository is out of reach.
     """
 
-    def __init__(self, metadata_directory: Path) -> None:
+    def __init__(self, metadata_directory: Path, beyond: FetcherInterface | None) -> None:
         self._directory = metadata_directory
+        self._beyond = beyond
 
     def _fetch(self, url: str) -> Iterator[bytes]:
-        name = re.sub(r"^[0-9]+\.", "", PurePosixPath(url).name)
-        if name == "root.json":
+        played_back = _TOP_LEVEL.fullmatch(url)
+        if played_back is None:
+            if self._beyond is None:
+                raise DownloadError("the policy repository is out of reach")
+            return self._beyond.fetch(url)
+        if played_back[1] == "root":
             raise DownloadHTTPError("no newer root in the cache", NOT_FOUND)
         try:
-            return iter((self._directory.joinpath(name).read_bytes(),))
+            return iter((self._directory.joinpath(f"{played_back[1]}.json").read_bytes(),))
         except OSError:
-            raise DownloadError(f"no {name} in the cache") from None
+            raise DownloadError(f"no {played_back[1]} in the cache") from None
 
 
 def fetcher_for(repository: str) -> FetcherInterface:
