@@ -2,12 +2,12 @@
 # Has a Docker engine answer, and mmdebstrap there to build images from.
 #
 # An engine that already answers is used as it is. As root on a Debian family, what is missing is installed from the
-# configured package sources and `dockerd` is started where none answers (log: .pratique/logs/dockerd.log); it stays up,
+# configured package sources and `dockerd` is started where none answers (log: .pratique/dockerd.log); it stays up,
 # since containers of others may use it by then. Otherwise one line says what to install.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-log=$root/.pratique/logs/dockerd.log
+log=$root/.pratique/dockerd.log
 
 say() { echo "pratique: $*" >&2; }
 answers() { timeout 20 docker info >/dev/null 2>&1; }

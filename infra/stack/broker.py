@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Final, Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from infra.stack.kafka_settings import properties
 from infra.stack.paths import KAFKA, KAFKA_JARS, KAFKA_TARGET
 from pratique.errors import ConfigurationError, UnavailableError
 
@@ -79,13 +80,16 @@ def free_ports(count: int) -> list[int]:
     raise UnavailableError(f"no {count} free loopback ports between {PORT_RANGE.start} and {PORT_RANGE.stop - 1}")
 
 
-def wait_for_kafka(bootstrap: str, *, timeout_s: float, is_running: Callable[[], bool] = lambda: True) -> None:
+def wait_for_kafka(
+    bootstrap: str, *, timeout_s: float, is_running: Callable[[], bool] = lambda: True, cluster_id: str | None = None
+) -> None:
     """Return once a client gets the broker's metadata.
 
     Args:
         bootstrap: ``host:port``.
         timeout_s: How long to try, in seconds.
         is_running: Whether the broker still runs; where not, waiting is pointless.
+        cluster_id: The broker's; another one that happens to answer at the address does not count.
 
     Raises:
         UnavailableError: Not ready in time, or it ended.
@@ -99,7 +103,8 @@ def wait_for_kafka(bootstrap: str, *, timeout_s: float, is_running: Callable[[],
     admin = AdminClient({"bootstrap.servers": bootstrap, "reconnect.backoff.max.ms": 200, "log_level": 0})
     while True:
         try:
-            if admin.list_topics(timeout=1).brokers:
+            found = admin.list_topics(timeout=1)
+            if found.brokers and cluster_id in {None, found.cluster_id}:
                 return
         except KafkaException:
             pass  # not ready yet; the deadline below decides
@@ -173,7 +178,12 @@ class EmbeddedBroker:
             )
         try:
             spawned(self._process.pid)
-            wait_for_kafka(self.bootstrap, timeout_s=timeout_s, is_running=lambda: self.is_running)
+            wait_for_kafka(
+                self.bootstrap,
+                timeout_s=timeout_s,
+                is_running=lambda: self.is_running,
+                cluster_id=self._cluster_id(),
+            )
         except UnavailableError as error:
             self.kill()
             raise UnavailableError(f"{error}; see broker.log and broker.out in {self.log_dir}") from error
@@ -232,6 +242,9 @@ class EmbeddedBroker:
         path = self.log_dir / "broker.properties"
         path.write_text((KAFKA / "broker.properties").read_text("utf-8") + "\n".join(["", *lines, ""]), "utf-8")
         return path
+
+    def _cluster_id(self) -> str:
+        return properties(self.data_dir / "meta.properties")["cluster.id"]
 
     def _format(self, settings: Path) -> None:
         cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

@@ -5,9 +5,12 @@ It knows nothing of addresses and folders; ``container_environment`` adds those 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from infra.stack.paths import KAFKA
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CLIENT_PORT: Final = 9092
 """Port of the client listener inside a container."""
@@ -18,12 +21,14 @@ CLUSTER_ID: Final = "cHJhdGlxdWUtZGV2ZWxvcA"
 
 def broker_settings() -> dict[str, str]:
     """Return the properties of ``broker.properties``."""
-    settings: dict[str, str] = {}
-    for line in (KAFKA / "broker.properties").read_text("utf-8").splitlines():
-        if line.strip() and not line.startswith("#"):
-            name, _, value = line.partition("=")
-            settings[name.strip()] = value.strip()
-    return settings
+    return properties(KAFKA / "broker.properties")
+
+
+def properties(file: Path) -> dict[str, str]:
+    """Return the lines ``name=value`` of a file; comments and blank lines are left out."""
+    lines = (line.strip() for line in file.read_text("utf-8").splitlines())
+    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def container_environment(advertised: str) -> dict[str, str]:

@@ -17,9 +17,7 @@ pytestmark = pytest.mark.containers
 
 
 def test_records_outlive_a_restart_and_a_kill(kafka: KafkaContainer) -> None:
-    topic = f"smoke-{uuid.uuid4()}"
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    topic = create_topic(kafka.bootstrap)
 
     publish(kafka.bootstrap, topic, b"first")
     kafka.restart()
@@ -31,9 +29,7 @@ def test_records_outlive_a_restart_and_a_kill(kafka: KafkaContainer) -> None:
 
 
 def test_a_paused_broker_serves_what_was_sent_meanwhile(kafka: KafkaContainer) -> None:
-    topic = f"smoke-{uuid.uuid4()}"
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    topic = create_topic(kafka.bootstrap)
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "acks": "all"})
 
     kafka.pause()
@@ -56,6 +52,13 @@ def test_topics_are_not_made_by_producing_to_them(kafka: KafkaContainer) -> None
 
     assert [error is None for error in failures] == [False]  # KafkaError breaks when compared with None
     assert topic not in AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=10).topics
+
+
+def create_topic(bootstrap: str) -> str:
+    topic = f"smoke-{uuid.uuid4()}"
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    return topic
 
 
 def publish(bootstrap: str, topic: str, value: bytes) -> None:
