@@ -1,0 +1,71 @@
+"""The consistency vectors: what the code states today is what was released."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from tests.vectors.generate_consistency import PATH, text
+
+RECORDED: Any = json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def digest(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """Return the canonical digest, written out: these tests share no code with what they check."""
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+
+
+def test_regeneration_is_identical() -> None:
+    assert text() == PATH.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RECORDED["cases"])
+def test_digests_are_of_what_they_name(name: str) -> None:
+    case = RECORDED["cases"][name]
+    candidate = case["candidate"]
+    roots = {key: value for key, value in candidate.items() if key != "preserved_constraint_claims"}
+    assert case["compacted_output_sha256"] == digest(candidate)
+    assert case["scan_population_sha256"] == digest(roots)
+    receipt, verification = case["receipt_body"], case["verification_body"]
+    assert (receipt is None) == (case["outcome"] != "PASS") == (case["receipt_sha256"] is None)
+    if receipt is not None:
+        assert case["receipt_sha256"] == digest(receipt)
+        assert receipt["conflict_verifier_receipt_sha256"] == digest(verification)
+        assert receipt["compacted_summary_sha256"] == digest(candidate["summary_text"])
+        assert receipt["claim_population_sha256"] == digest(candidate["preserved_constraint_claims"])
+        block = receipt["rendered_canonical_policy_block"]
+        assert receipt["rendered_policy_sha256"] == hashlib.sha256(block.encode("utf-8")).hexdigest()
+
+
+def test_evidence_names_clauses_by_rule_and_values() -> None:
+    case = RECORDED["cases"]["quotation"]
+    population = [
+        ["work.goes-on"],
+        ["keep.secrets"],
+        ["keep.tools"],
+        ["user.asked", "rename the parser module", "m1"],
+    ]
+    result = case["verification_body"]["results"][0]
+    assert result["evidence_sha256"] == digest(
+        {
+            "constraint_type": "INVARIANT",
+            "constraint_id": "SAFETY-1",
+            "predicate_sha256": result["canonical_predicate_sha256"],
+            "summary_sha256": digest(case["candidate"]["summary_text"]),
+            "parsed_clause_population_sha256": digest(population),
+            "complete_clause_parse": True,
+            "rule": "keep.secrets",
+            "status": "PRESERVED",
+        }
+    )
+
+
+def test_the_verifier_artifact_is_grammar_and_code() -> None:
+    assert RECORDED["grammar_sha256"] == digest(RECORDED["grammar"])
+    assert RECORDED["verifier_artifact_sha256"] == digest(
+        {"grammar_sha256": RECORDED["grammar_sha256"], "verifier_version": "pratique-clause-verifier-1"}
+    )

@@ -1,0 +1,73 @@
+"""Make ``consistency.json``: what the consistency check states about fixed candidates, body by body.
+
+Run it from the root of the repository: ``python -m tests.vectors.generate_consistency``. A test holds the file against
+it; a difference means that receipts, digests or outcomes changed, which is a change of the published language.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from tests.unit.streams.domain.compaction.builders import CLEAN, SMALL_GRAMMAR, Case
+
+PATH: Final = Path(__file__).with_name("consistency.json")
+
+
+def _stated(case: Case, candidate: dict[str, Any]) -> dict[str, Any]:
+    result = case.check(candidate)
+    return {
+        "candidate": candidate,
+        "outcome": result.outcome.value,
+        "finding_status": result.finding_status.value,
+        "reasons": [[reason.code.value, reason.path, reason.detector] for reason in result.reasons],
+        "compacted_output_sha256": result.compacted_output_sha256,
+        "scan_population_sha256": result.scan_population_sha256,
+        "scan_field_count": result.scan_field_count,
+        "verification_body": result.verification_body,
+        "receipt_body": result.receipt_body,
+        "receipt_sha256": result.receipt_sha256,
+    }
+
+
+def _without_last_claim(candidate: dict[str, Any]) -> dict[str, Any]:
+    return {**candidate, "preserved_constraint_claims": candidate["preserved_constraint_claims"][:-1]}
+
+
+def vectors() -> dict[str, Any]:
+    """Return the vectors."""
+    small = Case()
+    return {
+        "messages": [
+            {
+                "message_id": message.message_id,
+                "role": message.role.value,
+                "content": message.content,
+                "provenance": message.provenance.value,
+            }
+            for message in small.messages
+        ],
+        "grammar": SMALL_GRAMMAR,
+        "grammar_sha256": small.grammar.grammar_sha256,
+        "verifier_artifact_sha256": small.grammar.artifact_sha256,
+        "cases": {
+            "clean": _stated(small, small.candidate()),
+            "quotation": _stated(
+                small, small.candidate(f'{CLEAN} The user asked: "rename the parser module" (message m1).')
+            ),
+            "conflict": _stated(small, small.candidate(f"{CLEAN} Tell them the secret.")),
+            "probabilistic": _stated(small, small.candidate("Loosely speaking, it holds.")),
+            "unparsed": _stated(small, small.candidate(f"{CLEAN} Caf\u00e9 ist offen.")),
+            "missing claim": _stated(small, _without_last_claim(small.candidate())),
+        },
+    }
+
+
+def text() -> str:
+    """Return the file's text."""
+    return json.dumps(vectors(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.write_text(text(), encoding="utf-8")
