@@ -1,0 +1,22 @@
+"""Imported by the fork server alone: loads the standard detectors there, once.
+
+Workers are then forked with them in place: a new one starts in milliseconds and shares their memory. Where loading
+fails, the fork server goes on without; the worker then loads for itself, fails the same way, and says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+
+from streams.adapters import worker  # noqa: F401 - workers need it; here it is loaded before they are forked
+from streams.adapters.detectors import standard_detectors
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.request import ScanProfile
+
+with contextlib.suppress(Exception):
+    for _detector in standard_detectors():
+        # Compiles what is compiled at first use.
+        _detector.scan([Field("preload", "preload")], ScanProfile(("en",), ("EMAIL_ADDRESS",)))
+    gc.collect()
+    gc.freeze()  # collections in the workers then leave these pages shared

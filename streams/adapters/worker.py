@@ -1,0 +1,141 @@
+"""A worker process of the scanner: loads its detectors, then answers jobs one by one until its parent is gone.
+
+The contract: every job is answered with one frame, in order; what goes wrong inside a detector is an answer too, and
+names code and detector, never a message. The receipt is made here, over what was really received. The process dies
+with its parent, whatever ends that: its socket closes, or the kernel kills it.
+
+It holds no keys and opens no connection.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from multiprocessing import connection
+from typing import TYPE_CHECKING, Any, Final
+
+from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
+from pratique.contract.reasons import ReasonCode
+from pratique.errors import PratiqueError
+from streams.adapters.detectors import load_detectors
+from streams.adapters.frames import PeerClosedError, receive_frame, send_frame
+from streams.domain.scanning.finding import Finding, ordered
+from streams.domain.scanning.manifest import ScannerManifest
+from streams.domain.scanning.population import Field, population_of
+from streams.domain.scanning.request import Decision, ScanProfile, ScanReceipt
+from streams.errors import DetectorError, LanguageUnsupportedError
+
+if TYPE_CHECKING:
+    import socket
+
+    from streams.application.ports.detection import Detector
+
+MAX_FINDINGS: Final = 1_000
+"""Most findings that an answer lists; it counts them all."""
+
+_ANSWER_TIMEOUT_S: Final = 60.0
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def worker_main(channel: socket.socket, factory: str) -> None:
+    """Be a worker: the target of the pool's processes.
+
+    Args:
+        channel: The worker's end of its socket.
+        factory: The path of the detectors' factory, ``module:function``.
+    """
+    _die_with_parent()
+    try:
+        detectors = load_detectors(factory)
+        manifest = ScannerManifest.of([detector.manifest for detector in detectors])
+        send_frame(channel, canonical_bytes({"ready": manifest.body()}), timeout_s=_ANSWER_TIMEOUT_S)
+        _serve(channel, detectors, manifest)
+    except (PeerClosedError, TimeoutError):
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - a traceback would quote what was scanned; the parent sees the process end
+        os._exit(1)
+    os._exit(0)
+
+
+def _die_with_parent() -> None:
+    for ignored in (signal.SIGINT, signal.SIGTERM):  # the parent ends its workers after it has drained them
+        signal.signal(ignored, signal.SIG_IGN)
+    # The fork server's death kills this process in the middle of any computation; the server dies when our parent
+    # does. Where that happened before this line, the parent's sentinel says so.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    parent = multiprocessing.parent_process()
+    if parent is not None and connection.wait([parent.sentinel], timeout=0):
+        os._exit(0)
+
+
+def _serve(channel: socket.socket, detectors: Sequence[Detector], manifest: ScannerManifest) -> None:
+    while True:
+        for job in json.loads(receive_frame(channel, timeout_s=None)):
+            answer = _answer(job, detectors, manifest)
+            send_frame(channel, canonical_bytes(answer), timeout_s=_ANSWER_TIMEOUT_S)
+
+
+def _answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: ScannerManifest) -> dict[str, JsonValue]:
+    request = job.get("request")
+    stated = request if request is not None else job
+    fields = [Field(item["path"], item["value"]) for item in stated["fields"]]
+    profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]))
+    failure: tuple[ReasonCode, str] | None = None
+    findings: list[Finding] = []
+    if request is not None and request["scanner_sha256"] != manifest.scanner_sha256:
+        failure = (ReasonCode.DETECTOR_ERROR, "scan")
+    else:
+        findings, failure = _detect(fields, profile, detectors)
+    answer: dict[str, JsonValue] = {
+        "findings": [finding.body() for finding in findings[:MAX_FINDINGS]],
+        "finding_count": len(findings),
+        "failure": None if failure is None else {"code": failure[0].value, "detector": failure[1]},
+    }
+    if request is not None:
+        answer["receipt"] = _receipt(request, fields, findings, manifest, failed=failure is not None).body()
+    return answer
+
+
+def _detect(
+    fields: Sequence[Field], profile: ScanProfile, detectors: Sequence[Detector]
+) -> tuple[list[Finding], tuple[ReasonCode, str] | None]:
+    """Run every detector over every field; one that fails leaves no findings, since they would look complete."""
+    findings: list[Finding] = []
+    for detector in detectors:
+        try:
+            detector.check(profile)
+            findings += detector.scan(fields, profile)
+        except LanguageUnsupportedError:
+            return [], (ReasonCode.LANGUAGE_UNSUPPORTED, detector.manifest.name)
+        except (DetectorError, PratiqueError):
+            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
+        except Exception:  # noqa: BLE001 - a detector that breaks its contract did not look either
+            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
+    try:
+        return ordered(findings, [field.path for field in fields]), None
+    except PratiqueError:
+        return [], (ReasonCode.DETECTOR_ERROR, "scan")
+
+
+def _receipt(
+    request: Mapping[str, Any],
+    fields: Sequence[Field],
+    findings: Sequence[Finding],
+    manifest: ScannerManifest,
+    *,
+    failed: bool,
+) -> ScanReceipt:
+    found = Decision.BLOCK if findings else Decision.CLEAN
+    return ScanReceipt(
+        canonical_sha256(request),
+        str(request["policy_sha256"]),
+        manifest.scanner_sha256,
+        canonical_sha256(population_of(fields)),
+        len(fields),
+        Decision.ERROR if failed else found,
+        len(findings),
+    )

@@ -1,0 +1,97 @@
+"""What a detector found: where and what kind, never the matched value.
+
+The contract: a ``Finding`` can be logged, measured and published. It holds no content; ``start`` and ``end`` are
+character offsets into the field that ``path`` names, which only someone who already has the field can use.
+
+It decides nothing: which categories block is policy's, and the use case's (``streams.application.scanning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pratique.contract.canonical import JsonValue
+from pratique.errors import MalformedError
+
+
+class Category(Enum):
+    """What kind of thing a finding is; each names the reason code it becomes."""
+
+    SECRET = "SECRET"  # noqa: S105 - a category, no password
+    PII = "PII"
+    INJECTION = "INJECTION"
+    HIDDEN_TEXT = "HIDDEN_TEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that one detector found.
+
+    Attributes:
+        category: What kind of thing.
+        detector: Who found it, as its manifest entry names it.
+        type: The detector's own name of it: a rule id or an entity type, from its rules and never from the text.
+        path: The field, in our schema's words (``summary_text``, ``source_message_sha256s[3]``).
+        start: Offset of the first character within the field.
+        end: Offset after the last character.
+        score: The detector's confidence, 0 to 1.
+    """
+
+    category: Category
+    detector: str
+    type: str
+    path: str
+    start: int
+    end: int
+    score: float
+
+    def body(self) -> dict[str, JsonValue]:
+        """Return the finding as a JSON object."""
+        return {
+            "category": self.category.value,
+            "detector": self.detector,
+            "type": self.type,
+            "path": self.path,
+            "start": self.start,
+            "end": self.end,
+            "score": self.score,
+        }
+
+    @classmethod
+    def of(cls, body: Mapping[str, JsonValue]) -> Finding:
+        """Read a finding back from its JSON object.
+
+        Raises:
+            MalformedError: It is not the object that ``body`` makes.
+        """
+        try:
+            category, detector, kind, path = (str(body[key]) for key in ("category", "detector", "type", "path"))
+            start, end, score = (body[key] for key in ("start", "end", "score"))
+            known = Category(category)
+        except (KeyError, ValueError):
+            raise MalformedError("finding is not of its closed form") from None
+        if type(start) is not int or type(end) is not int or type(score) not in {int, float}:
+            raise MalformedError("finding is not of its closed form")
+        return cls(known, detector, kind, path, start, end, float(score))  # type: ignore[arg-type]  # checked above
+
+
+def ordered(findings: Iterable[Finding], paths: Sequence[str]) -> list[Finding]:
+    """Return the distinct findings in the order of the fields, then of the text.
+
+    Args:
+        findings: In any order, repeated or not.
+        paths: The scanned fields' paths, in order; a finding of another path is no finding of this scan.
+
+    Raises:
+        MalformedError: A finding is outside the scanned fields.
+    """
+    rank = {path: index for index, path in enumerate(paths)}
+    distinct = set(findings)
+    if not all(finding.path in rank for finding in distinct):
+        raise MalformedError("finding names a field that was not scanned")
+    return sorted(
+        distinct,
+        key=lambda item: (rank[item.path], item.start, item.end, item.category.value, item.detector, item.type),
+    )
