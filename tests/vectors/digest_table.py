@@ -127,6 +127,23 @@ _ACCEPTANCE: Final = (
     '"task_id":"task-1","tenant_id":"tenant-a"}'
 ).encode()
 
+_EVIDENCE: Final = (
+    f'{{"complete_clause_parse":true,"constraint_id":"SAFETY-1","constraint_type":"INVARIANT",'
+    f'"parsed_clause_population_sha256":"{"a" * 64}","predicate_sha256":"{_sha(_PREDICATE.encode())}",'
+    f'"rule":"keep.secrets","status":"PRESERVED","summary_sha256":"{"b" * 64}"}}'
+).encode()
+_RESULT: Final = (
+    f'{{"bounded_rule_id":"keep.secrets","canonical_predicate_sha256":"{_sha(_PREDICATE.encode())}",'
+    f'"canonical_record_sha256":"{_sha(_RECORD)}","claim_status":"PRESERVED","constraint_id":"SAFETY-1",'
+    f'"constraint_type":"INVARIANT","evidence_sha256":"{_sha(_EVIDENCE)}","verification_status":"PRESERVED"}}'
+).encode()
+_SCAN_REQUEST: Final = (
+    f'{{"entity_types":["SECRET"],"fields":[{{"path":"summary_text","value":"Das Deployment läuft."}}],'
+    f'"language_profiles":["de"],"policy_sha256":"{_POLICY}","policy_version":"1","scanned_field_count":1,'
+    f'"scanned_population_sha256":"{_sha(_SCANNED)}","scanner_sha256":"{"7" * 64}","scanner_version":"kingfisher/1",'
+    '"schema_version":"aidefend.compaction-secret-scan-request.v1"}'
+).encode()
+
 DIGESTS: Final[tuple[Digest, ...]] = (
     Digest(
         "source_message_sha256s[i]",
@@ -249,6 +266,39 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         b"[" + _CLAIM + b"]",
     ),
     Digest(
+        "evidence_sha256",
+        "what the verifier found about one constraint",
+        "`{constraint_type, constraint_id, predicate_sha256, summary_sha256, parsed_clause_population_sha256, "
+        "complete_clause_parse, rule, status}`; the clause population is null where the parse is not total",
+        Form.CANONICAL,
+        G2,
+        _EVIDENCE,
+    ),
+    Digest(
+        "result_population_sha256",
+        "the verifier's results",
+        "the list of results, one per expected constraint, in order",
+        Form.CANONICAL,
+        G2,
+        b"[" + _RESULT + b"]",
+    ),
+    Digest(
+        "grammar_sha256",
+        "the clause grammar",
+        "the document as published, which is canonical JSON",
+        Form.CANONICAL,
+        CONTRACT,
+        b'{"schema_version":"pratique.clause-grammar.v1"}',
+    ),
+    Digest(
+        "verifier_artifact_sha256",
+        "what decides: the grammar and the code that reads it",
+        "`{grammar_sha256, verifier_version}`",
+        Form.CANONICAL,
+        G2,
+        b'{"grammar_sha256":"%b","verifier_version":"1"}' % (b"a" * 64),
+    ),
+    Digest(
         "scanned_population_sha256",
         "what of a candidate is scanned",
         "the four roots `summary_text`, `retained_safety_invariant_ids`, `retained_policy_commitment_ids`, "
@@ -256,6 +306,15 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         Form.CANONICAL,
         G3,
         _SCANNED,
+    ),
+    Digest(
+        "request_sha256 (scan receipt)",
+        "a scan request; not the request that is judged",
+        "`{schema_version, policy_version, policy_sha256, scanner_version, scanner_sha256, language_profiles, "
+        "entity_types, scanned_population_sha256, scanned_field_count, fields}`",
+        Form.CANONICAL,
+        G3,
+        _SCAN_REQUEST,
     ),
     Digest(
         "receipt_sha256",
