@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from pratique.contract.canonical import JsonValue
-from streams.domain.compaction.lexer import Quotation, RawClause, Token, lex
+from streams.domain.compaction.lexer import Quotation, RawClause, Token, Unread, lex
 from streams.domain.compaction.slots import EnumerationSlot, Slot, Sources
 
 MAX_QUOTATIONS: Final = 64
@@ -112,11 +112,12 @@ class ClauseParser:
             text: The summary, as it is.
             sources: The request's messages, which message ids and quotations refer to.
         """
-        lexed = lex(text)
         clauses: list[ParsedClause] = []
         seen: set[tuple[str, tuple[str, ...]]] = set()
         quotations = 0
-        for raw in lexed.clauses:
+        for raw in lex(text):
+            if isinstance(raw, Unread):
+                return SummaryParse(tuple(clauses), (raw.start, len(text)))
             clause = self._clause(raw, sources)
             if clause is None:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end))
@@ -129,8 +130,6 @@ class ClauseParser:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end), duplicate=True)
             seen.add(key)
             clauses.append(clause)
-        if lexed.stopped_at is not None:
-            return SummaryParse(tuple(clauses), (lexed.stopped_at, len(text)))
         return SummaryParse(tuple(clauses), None)
 
     def _clause(self, raw: RawClause, sources: Sources) -> ParsedClause | None:

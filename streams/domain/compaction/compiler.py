@@ -22,7 +22,7 @@ from streams.domain.compaction.ambiguity import check_unambiguous
 from streams.domain.compaction.clauses import ClauseParser, ClauseRule, ClauseTable
 from streams.domain.compaction.conflicts import MAX_PATTERN_CHARACTERS, PatternRule, PatternRules
 from streams.domain.compaction.grammar import OWN_RULE_PREFIX, SCHEMA_VERSION, Grammar, verifier_artifact_sha256
-from streams.domain.compaction.lexer import Quotation, lex
+from streams.domain.compaction.lexer import Quotation, RawClause, Token, lex
 from streams.domain.compaction.slots import (
     MAX_IDENTIFIER_CHARACTERS,
     MAX_NUMBER_DIGITS,
@@ -173,10 +173,16 @@ def _sequence(rule_id: str, template: str, slots: Mapping[str, Slot]) -> tuple[s
         places[mark] = _Place(name, slots[name])
         return mark
 
-    lexed = lex(_PLACE.sub(stand_in, template))
-    if lexed.stopped_at is not None or len(lexed.clauses) != 1 or not lexed.clauses[0].tokens:
+    tokens = _one_clause(_PLACE.sub(stand_in, template))
+    if not tokens:
         raise _refusal(rule_id, "template is not one clause that ends with a full stop")
-    return tuple(_literal(rule_id, token, places) for token in lexed.clauses[0].tokens)
+    return tuple(_literal(rule_id, token, places) for token in tokens)
+
+
+def _one_clause(text: str) -> Sequence[Token]:
+    """Return the tokens of a text that is one clause; none where it is not."""
+    read = tuple(lex(text))
+    return read[0].tokens if len(read) == 1 and isinstance(read[0], RawClause) else ()
 
 
 def _literal(rule_id: str, token: str | Quotation, places: Mapping[str, _Place]) -> str | _Place:
@@ -238,8 +244,7 @@ def _max_length(fields: Fields, maximum: int) -> int:
 def _enumeration(fields: Fields) -> frozenset[str]:
     values = fields.texts("values", maximum=MAX_ENUMERATION, max_characters=MAX_IDENTIFIER_CHARACTERS)
     for value in values:
-        lexed = lex(f"{value}.")
-        if not value.isascii() or value != value.lower() or [list(raw.tokens) for raw in lexed.clauses] != [[value]]:
+        if not value.isascii() or value != value.lower() or list(_one_clause(f"{value}.")) != [value]:
             raise fields.refusal("values", "holds what is not one lower-case ASCII word")
     return frozenset(values)
 

@@ -16,9 +16,12 @@ after the last full stop) is where the reading ends: the text then has no comple
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
+
+MAX_CLAUSE_TOKENS: Final = 500
+"""More tokens than any clause has: a template is at most 500 characters. Reading ends at a quotation beyond them."""
 
 _CLOSING: Final = {'"': '"', "\u201c": "\u201d"}
 _AFTER: Final = ".,:;!?)"
@@ -48,60 +51,77 @@ class RawClause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lexed:
-    """A text's clauses as far as it could be read.
+class Unread:
+    """Where reading ended before the end of the text."""
 
-    Attributes:
-        clauses: The clauses, in order.
-        stopped_at: Offset from which nothing could be read; null where the clauses are the whole text.
+    start: int
+
+
+def lex(text: str) -> Iterator[RawClause | Unread]:
+    """Yield the clauses of a text, each as soon as it is read; an ``Unread`` last where they are not the whole text.
+
+    The last clause's span takes the white space after it.
     """
-
-    clauses: tuple[RawClause, ...]
-    stopped_at: int | None
-
-
-def lex(text: str) -> Lexed:
-    """Return the clauses of a text."""
     reader = _Reader(text)
-    position = 0
-    while True:
-        opening = _OPENING.search(text, position)
-        end = len(text) if opening is None else opening.start()
-        if not reader.words(position, end):
-            return reader.stopped()
-        if opening is None:
-            return reader.finished()
-        after = reader.quotation(end, position)
-        if after is None:
-            return reader.stopped()
-        position = after
+    last: RawClause | None = None
+    for clause in reader.clauses():
+        if last is not None:
+            yield last
+        last = clause
+    if reader.complete and last is not None:
+        yield last._replace(end=len(text))
+        return
+    if last is not None:
+        yield last
+    yield Unread(reader.start)
 
 
 class _Reader:
-    """The one pass: tokens of the clause under way, and the clauses done."""
+    """The one pass.
+
+    Attributes:
+        start: Where the clause under way begins.
+        complete: Whether the text was read to its end, which is the end of a clause.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens: list[Token] = []
-        self._start = 0
-        self._clauses: list[RawClause] = []
+        self.start = 0
+        self.complete = False
 
-    def words(self, start: int, end: int) -> bool:
-        """Take a stretch without quotations; say whether it could be read."""
+    def clauses(self) -> Iterator[RawClause]:
+        """Yield what can be read."""
         text = self._text
-        foreign = _FOREIGN_SPACE.search(text, start, end)
-        if foreign is not None:
-            end = foreign.start()
+        position = 0
+        while True:
+            opening = _OPENING.search(text, position)
+            end = len(text) if opening is None else opening.start()
+            foreign = _FOREIGN_SPACE.search(text, position, end)
+            yield from self._words(position, end if foreign is None else foreign.start())
+            if foreign is not None:
+                return
+            if opening is None:
+                self.complete = not self._tokens
+                return
+            after = self._quotation(end, position)
+            if after is None:
+                return
+            position = after
+
+    def _words(self, start: int, end: int) -> Iterator[RawClause]:
+        """Take a stretch without quotations."""
+        text = self._text
         for stop in _END.finditer(text, start, end):
             self._take(text[start : stop.start()])
             start = stop.end()
-            self._clauses.append(RawClause(self._tokens, self._start, start))
+            clause = RawClause(self._tokens, self.start, start)
             self._tokens = []
-            self._start = start
+            self.start = start
+            yield clause
         self._take(text[start:end])
-        return foreign is None
 
-    def quotation(self, opening: int, earliest: int) -> int | None:
+    def _quotation(self, opening: int, earliest: int) -> int | None:
         """Take a quotation; return where to go on, or null.
 
         Args:
@@ -113,7 +133,7 @@ class _Reader:
         while before > earliest and text[before - 1] == "(":
             before -= 1
         closing = text.find(_CLOSING[text[opening]], opening + 1)
-        if closing < 0 or (before > 0 and text[before - 1] not in _WHITE):
+        if closing < 0 or len(self._tokens) > MAX_CLAUSE_TOKENS or (before > 0 and text[before - 1] not in _WHITE):
             return None
         after = closing + 1
         while after < len(text) and text[after] in _AFTER:
@@ -122,17 +142,6 @@ class _Reader:
             return None
         self._tokens.append(Quotation(text[opening + 1 : closing]))
         return closing + 1
-
-    def finished(self) -> Lexed:
-        """Return the clauses; the last one's span takes the white space after it."""
-        if self._tokens or not self._clauses:
-            return self.stopped()
-        last = self._clauses.pop()
-        return Lexed((*self._clauses, RawClause(last.tokens, last.start, len(self._text))), None)
-
-    def stopped(self) -> Lexed:
-        """Return the clauses before the one that could not be read."""
-        return Lexed(tuple(self._clauses), self._start)
 
     def _take(self, stretch: str) -> None:
         tokens = self._tokens
