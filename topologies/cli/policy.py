@@ -6,7 +6,6 @@ or repository is not acceptable), 2 wrong usage or configuration, 3 could not fi
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,13 +26,10 @@ from streams.errors import (
     UnavailableError,
 )
 from topologies.bootstrap import policy as wiring
+from topologies.cli.output import Exit, json_option, print_json
 
 if TYPE_CHECKING:
     from pratique.contract.canonical import JsonValue
-
-EXIT_NO: Final = 1
-EXIT_USAGE: Final = 2
-EXIT_UNKNOWN: Final = 3
 
 DEFAULT_DIRECTORY: Final = Path(".pratique/policy")
 DEMO_SOURCE: Final = Path("infra/policy/demo")
@@ -41,7 +37,6 @@ DEMO_SOURCE: Final = Path("infra/policy/demo")
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 _directory = click.option(
     "--directory",
     type=_DIRECTORY,
@@ -84,7 +79,7 @@ def policy() -> None:
 )
 @_scanner_options
 @_min_deadline
-@_json
+@json_option
 def init(
     directory: Path,
     source: Path,
@@ -133,7 +128,7 @@ def init(
 @click.option("--add-tenant", "new_tenants", multiple=True, help="Give a tenant a delegated role first; repeatable.")
 @_scanner_options
 @_min_deadline
-@_json
+@json_option
 def publish(  # noqa: PLR0913, PLR0917 - a command line's options
     directory: Path,
     repository: str | None,
@@ -178,7 +173,7 @@ def publish(  # noqa: PLR0913, PLR0917 - a command line's options
 @_repository
 @_root
 @_min_deadline
-@_json
+@json_option
 def verify(
     directory: Path,
     repository: str | None,
@@ -227,7 +222,7 @@ def verify(
     "--valid-for", type=click.IntRange(min=1), default=3600, show_default=True, help="How long they hold, in seconds."
 )
 @click.option("--output", type=_FILE, help="File for the envelope; standard output by default.")
-@_json
+@json_option
 def sign_commitments(  # noqa: PLR0913, PLR0917 - a command line's options
     directory: Path,
     repository: str | None,
@@ -282,7 +277,10 @@ def _moment(milliseconds: int) -> str:
 
 
 def _say(as_json: bool, value: JsonValue, text: str) -> None:  # noqa: FBT001 - the command line's flag, passed on
-    click.echo(json.dumps(value, ensure_ascii=False) if as_json else text)
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
 
 
 @contextmanager
@@ -291,23 +289,23 @@ def _answered(as_json: bool) -> Iterator[None]:  # noqa: FBT001 - the command li
     try:
         yield
     except ConfigurationError as error:
-        _fail(as_json, EXIT_USAGE, error, "mend what it names, then run the command again")
+        _fail(as_json, Exit.USAGE, error, "mend what it names, then run the command again")
     except PolicyExpiredError as error:
-        _fail(as_json, EXIT_NO, error, "renew it with `pratique policy publish --renew-only`")
+        _fail(as_json, Exit.NO, error, "renew it with `pratique policy publish --renew-only`")
     except PolicyNotLoadedError as error:
-        _fail(as_json, EXIT_UNKNOWN, error, "check --repository and --root")
+        _fail(as_json, Exit.UNKNOWN, error, "check --repository and --root")
     except PolicyUnavailableError as error:
-        _fail(as_json, EXIT_NO, error, "restore the file from where it was published, or publish again")
+        _fail(as_json, Exit.NO, error, "restore the file from where it was published, or publish again")
     except RefusedError as error:
-        _fail(as_json, EXIT_NO, error, "mend the document it names, then publish again")
+        _fail(as_json, Exit.NO, error, "mend the document it names, then publish again")
     except UnavailableError as error:
-        _fail(as_json, EXIT_UNKNOWN, error, "try again")
+        _fail(as_json, Exit.UNKNOWN, error, "try again")
 
 
 def _fail(as_json: bool, code: int, error: PratiqueError, remedy: str) -> NoReturn:  # noqa: FBT001 - as above
     name = type(error).__name__
     if as_json:
-        click.echo(json.dumps({"error": str(error), "kind": name, "next": remedy}, ensure_ascii=False))
+        print_json({"error": str(error), "kind": name, "next": remedy})
     else:
         click.echo(f"pratique policy: {error}\nNext: {remedy}.", err=True)
     sys.exit(code)
