@@ -23,7 +23,7 @@ from pratique.errors import UnavailableError
 from topologies.apps import APPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -50,13 +50,16 @@ class Stack:
         *,
         apps: Sequence[str] = ALL_APPS,
         environment: Mapping[str, str] | None = None,
+        with_policy: Callable[[Path], object] | None = None,
     ) -> None:
         """Choose ports and folders; nothing is started.
 
         Args:
             state: Folder for data, logs, policy and the registry of processes.
-            apps: Apps that ``start`` starts, one process each; without any there is no policy either.
+            apps: Apps that ``start`` starts, one process each; without any there is no policy either. One that is
+                named again gets a second process, ``scan-2`` for one.
             environment: Further PRATIQUE_* settings for every process.
+            with_policy: Called with the demo policy's folder once that is made and before any app starts.
         """
         self.state = state
         self.log_dir = state / "logs"
@@ -76,7 +79,8 @@ class Stack:
             },
         )
         self.metrics: dict[str, str] = {}
-        self._apps = tuple(apps)
+        self._apps = _named(apps)
+        self._with_policy = with_policy
 
     def start(self) -> Mapping[str, object]:
         """Start everything and return what ``stack.json`` says.
@@ -94,8 +98,8 @@ class Stack:
             self._start_broker_and_policy()
             if self._apps:
                 say(f"starting {', '.join(self._apps)}")
-                for app in self._apps:
-                    self.start_app(app)
+                for name, app in self._apps.items():
+                    self.start_app(app, name=name)
                 self.wait_until_ready(self._apps)
         except BaseException:
             self.stop()
@@ -148,6 +152,7 @@ class Stack:
             "redis_url": None,
             "policy_repository": str(self.policy / "repository"),
             "policy_root": str(self.policy / "root.json"),
+            "policy_state": str(self.state / "policy-state" / "clients"),
             "keys": str(self.policy / "keys"),
             "metrics": self.metrics,
         }
@@ -210,6 +215,17 @@ class Stack:
             self.run_cli("topics", "apply")
             if policy is not None:
                 policy.result()
+                if self._with_policy is not None:
+                    self._with_policy(self.policy)
+
+
+def _named(apps: Sequence[str]) -> dict[str, str]:
+    """Return apps by the name of their process."""
+    named: dict[str, str] = {}
+    for app in apps:
+        number = 1 + sum(other == app for other in named.values())
+        named[app if number == 1 else f"{app}-{number}"] = app
+    return named
 
 
 def registry_of(state: Path) -> Path:
