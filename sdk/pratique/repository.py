@@ -22,7 +22,7 @@ from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
 from pratique.pinned import Document, PinnedPolicy
 from pratique.policy.client import PolicyReader
-from pratique.policy.errors import PolicyError, PolicyUnavailableError, TargetUnknownError
+from pratique.policy.errors import PolicyError, PolicyExpiredError, PolicyUnavailableError, TargetUnknownError
 
 REFRESH_MS: Final = 30_000
 """How long a look-up relies on the last refresh."""
@@ -31,6 +31,8 @@ REFRESH_AT_MOST_EVERY_MS: Final = 2_000
 """A stranger's key id makes the client look for a rotated key; this is how often at most."""
 
 MAX_SETS: Final = 256
+
+_NEVER: Final = 2**63
 
 _COMPACTION: Final = "compaction"
 _INVARIANTS: Final = "invariants"
@@ -43,7 +45,8 @@ class _Known:
 
     version: int
     trust: TrustTarget | None
-    newest: dict[tuple[str, str], PinnedPolicy]
+    newest: dict[tuple[str, str], tuple[PinnedPolicy, int]]
+    """By tenant and policy, with the first moment at which a role that vouches for it has expired."""
 
 
 class RepositoryPolicies:
@@ -63,11 +66,12 @@ class RepositoryPolicies:
         self._known = _Known(0, None, {})
         self._sets: dict[tuple[str, str], PinnedPolicy] = {}
         self._asked_at: int | None = None
+        self._role_expires_at_ms = _NEVER
 
     def trust(self) -> TrustTarget:
         """Return the trust target at its newest known; see ``PolicySource.trust``."""
         with self._lock:
-            self._refresh_if_older_than(self._refresh_ms)
+            self._fresh(self._refresh_ms)
             if self._known.trust is None:
                 self._known.trust = self._reader.trust()
             return self._known.trust
@@ -82,14 +86,14 @@ class RepositoryPolicies:
             PolicyError: There is no such policy, or a document says something it may not.
         """
         with self._lock:
-            self._refresh_if_older_than(self._refresh_ms)
+            self._fresh(self._refresh_ms)
             newest = self._newest(tenant_id, policy_id)
             if policy_set_sha256 is None or newest.policy_set_sha256 == policy_set_sha256:
                 return newest
             known = self._sets.get((tenant_id, policy_set_sha256))
             if known is not None:
                 return known
-            self._refresh_if_older_than(REFRESH_AT_MOST_EVERY_MS)
+            self._fresh(REFRESH_AT_MOST_EVERY_MS)
             newest = self._newest(tenant_id, policy_id)
             if newest.policy_set_sha256 == policy_set_sha256:
                 return newest
@@ -99,6 +103,11 @@ class RepositoryPolicies:
         """Ask the repository for news, unless that was done a moment ago; see ``PolicySource.refresh``."""
         with self._lock:
             self._refresh_if_older_than(REFRESH_AT_MOST_EVERY_MS)
+
+    def _fresh(self, age_ms: int) -> None:
+        self._refresh_if_older_than(age_ms)
+        if self._reader.loaded and self._clock() >= self._reader.expires_at_ms:
+            raise PolicyExpiredError("policy metadata has expired")
 
     def _refresh_if_older_than(self, age_ms: int) -> None:
         now = self._clock()
@@ -112,7 +121,11 @@ class RepositoryPolicies:
     def _newest(self, tenant_id: str, policy_id: str) -> PinnedPolicy:
         known = self._known.newest.get((tenant_id, policy_id))
         if known is not None:
-            return known
+            pinned, expires_at_ms = known
+            if self._clock() >= expires_at_ms:
+                raise PolicyExpiredError("a delegated role's policy metadata has expired")
+            return pinned
+        self._role_expires_at_ms = _NEVER
         try:
             pointer = self._json(f"current/{_safe(policy_id)}.json")
         except TargetUnknownError:
@@ -120,7 +133,7 @@ class RepositoryPolicies:
         pinned, set_map = self._base(policy_id, _digest(pointer, "policy_set_sha256"))
         if pinned.standing_applies:
             pinned = self._with_standing(tenant_id, policy_id, pinned, set_map)
-        self._known.newest[tenant_id, policy_id] = pinned
+        self._known.newest[tenant_id, policy_id] = pinned, self._role_expires_at_ms
         return self._keep(tenant_id, pinned)
 
     def _with_standing(self, tenant_id: str, policy_id: str, base: PinnedPolicy, set_map: Document) -> PinnedPolicy:
@@ -172,7 +185,9 @@ class RepositoryPolicies:
             PolicyUnavailableError: The bytes have another digest than their path says.
             PolicyError: It is no JSON object.
         """
-        content = self._reader.load(path).content
+        loaded = self._reader.load(path)
+        content = loaded.content
+        self._role_expires_at_ms = min(self._role_expires_at_ms, loaded.role_expires_at_ms or _NEVER)
         if sha256 is not None and bytes_sha256(content) != sha256:
             raise PolicyUnavailableError(f"policy target {path} does not have the digest it is named by")
         try:
