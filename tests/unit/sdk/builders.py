@@ -52,9 +52,13 @@ COMMITMENT_SIGNER = signer("acme-commitments-1")
 
 
 def trusted(
-    key: Ed25519Signer, *roles: KeyRole, tenants: frozenset[str] | None = None, expires_ms: int = 2**52
+    key: Ed25519Signer,
+    *roles: KeyRole,
+    tenants: frozenset[str] | None = None,
+    not_before_ms: int = 0,
+    expires_ms: int = 2**52,
 ) -> TrustedKey:
-    return TrustedKey(key.key_id, key.private_key.public_key(), frozenset(roles), tenants, 0, expires_ms)
+    return TrustedKey(key.key_id, key.private_key.public_key(), frozenset(roles), tenants, not_before_ms, expires_ms)
 
 
 def trust(*keys: TrustedKey) -> TrustTarget:

@@ -1,0 +1,113 @@
+"""Requests and verdicts as plain JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pratique.contract.canonical import JsonValue, canonical_json, parse_json
+from pratique.contract.records import CompactionRequested, Provenance, Role, SourceMessage
+from pratique.errors import MalformedError
+from pratique.jsonform import request_from_json, verdict_to_json
+from tests.vectors.contract_samples import VERDICT
+
+LINE: dict[str, JsonValue] = {
+    "kind": "compaction",
+    "tenant_id": "acme",
+    "task_id": "t1",
+    "compaction_request_id": "r1",
+    "requested_at": 5,
+    "policy_id": "default",
+    "source_messages": [
+        {"message_id": "m1", "role": "user", "content": "Hi.", "provenance": "TRUSTED"},
+        {"message_id": "m2", "role": "tool", "content": "{}"},
+    ],
+    "candidate_json": "{}",
+    "expected_invariant_ids": ["a"],
+    "expected_commitment_ids": [],
+    "commitments": {"payloadType": "x", "payload": "", "signatures": []},
+    "lineage": ["v1"],
+    "trace_context": {"traceparent": "00"},
+}
+
+
+def test_every_field_is_read() -> None:
+    assert request_from_json(LINE, defaults={}) == CompactionRequested(
+        "acme",
+        "t1",
+        "r1",
+        5,
+        "default",
+        (
+            SourceMessage("m1", Role.USER, "Hi.", Provenance.TRUSTED),
+            SourceMessage("m2", Role.TOOL, "{}", Provenance.UNTRUSTED),
+        ),
+        "{}",
+        ("a",),
+        (),
+        b'{"payload":"","payloadType":"x","signatures":[]}',
+        ("v1",),
+        {"traceparent": "00"},
+    )
+
+
+def test_defaults_stand_for_what_is_left_out() -> None:
+    line = {key: value for key, value in LINE.items() if key not in {"requested_at", "policy_id", "commitments"}}
+    request = request_from_json(line, defaults={"requested_at": 7, "policy_id": "strict"})
+    assert (request.requested_at, request.policy_id, request.commitments) == (7, "strict", None)
+
+
+@pytest.mark.parametrize("name", sorted(LINE.keys() - {"kind", "commitments", "lineage", "trace_context"}))
+def test_field_that_is_missing_is_named(name: str) -> None:
+    with pytest.raises(MalformedError, match=name):
+        request_from_json({key: value for key, value in LINE.items() if key != name}, defaults={})
+
+
+@pytest.mark.parametrize("name", sorted(LINE.keys() - {"kind"}))
+@pytest.mark.parametrize("value", [7.5, True, {"a": 1}, [1]])
+def test_field_of_another_type_is_named(name: str, value: JsonValue) -> None:
+    if name == "commitments" and isinstance(value, dict):
+        return
+    with pytest.raises(MalformedError):
+        request_from_json({**LINE, name: value}, defaults={})
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ([], "no JSON object"),
+        ("text", "no JSON object"),
+        ({}, "kind"),
+        ({"kind": "other"}, "kind"),
+        ({"kind": "recall"}, "recall"),
+        ({**LINE, "hunter2": 1}, "does not have"),
+        ({**LINE, "source_messages": [{"message_id": "m", "role": "system", "content": "x"}]}, "role"),
+        ({**LINE, "source_messages": [{"message_id": "m", "role": "user", "content": "x", "more": 1}]}, "message"),
+        ({**LINE, "source_messages": ["m"]}, "message"),
+    ],
+)
+def test_what_is_no_request_is_refused(line: Any, message: str) -> None:  # noqa: ANN401 - any JSON
+    with pytest.raises(MalformedError, match=message) as raised:
+        request_from_json(line, defaults={})
+    assert "hunter2" not in str(raised.value)
+
+
+def test_what_the_gate_judges_is_not_refused_here() -> None:
+    line = {**LINE, "tenant_id": "", "source_messages": [{"message_id": "", "role": "user", "content": ""}] * 2}
+    assert len(request_from_json(line, defaults={}).source_messages) == 2
+
+
+def test_verdict_is_its_fields() -> None:
+    value = verdict_to_json(VERDICT)
+    assert parse_json(canonical_json(value)) == json.loads(json.dumps(value))
+    assert value["outcome"] == "QUARANTINED"
+    assert value["origin"] == "COMPACTION"
+    assert value["reasons"] == [
+        {"code": "SECRET", "path": "candidate.summary_text", "detector": "kingfisher", "severity": "HIGH"}
+    ]
+    assert value["fallback"] == {"keep_message_ids": ["m1", "m2"]}
+    assert value["commitment_snapshot_sha256"] is None
+    assert value["versions"] == {"verifier": "1"}
+    assert value["decided_at"] == VERDICT.decided_at
