@@ -127,14 +127,43 @@ class _BatchConsumer(driver.Consumer):
 
 
 class _App(faust.App):
-    """A Faust app that knows its assignment's epoch and the offsets that are safe in it."""
+    """A Faust app that knows its assignment's epoch and the offsets that are safe in it.
+
+    A member sends no heartbeats while its assignment callback runs, so what takes time happens elsewhere: ``warm``
+    before the group is joined, and preparing for an assignment beside it, with batches waiting for the end of it.
+    """
 
     epoch: int = 0
+    warm: Callable[[], Awaitable[None]]
+    preparing: asyncio.Task[None] | None = None
 
     @cached_property
     def safe(self) -> dict[Partition, int]:
         """What may be committed, by partition."""
         return {}
+
+    async def on_start(self) -> None:
+        """Load what takes seconds before the group is joined."""
+        await _or_end(self.warm())
+        await super().on_start()
+
+    def prepare(self, gained: Callable[[], Awaitable[None]], on_ready: Callable[[], None]) -> None:
+        """Begin to prepare for the current assignment, after what is being prepared already."""
+        earlier, epoch = self.preparing, self.epoch
+
+        async def work() -> None:
+            if earlier is not None:
+                await earlier
+            await _or_end(gained())
+            if epoch == self.epoch:
+                on_ready()
+
+        self.preparing = asyncio.create_task(work())
+
+    async def prepared(self) -> None:
+        """Return when the app is prepared for its current assignment."""
+        while self.preparing is not None and not self.preparing.done():
+            await asyncio.shield(self.preparing)
 
     def mark(self, epoch: int, offsets: Mapping[Partition, int]) -> None:
         """State the offsets that may be committed, unless the epoch is over."""
@@ -160,7 +189,7 @@ def build(
         topology: What it reads.
         settings: Where it runs.
         step: What it does; told of every assignment before its first batch.
-        warm: Awaited before the first assignment is served: what takes seconds to load.
+        warm: Awaited before the group is joined: what takes seconds to load.
         on_ready: Called when the app holds its first assignment and is prepared for it.
 
     Raises:
@@ -191,11 +220,12 @@ def build(
         broker_request_timeout=90.0,
         loghandlers=[],
     )
+    app.warm = warm
     source = app.topic(topology.reads.name, schema=_PassThrough())
-    _follow_assignments(app, step, warm, on_ready)
+    _follow_assignments(app, step, on_ready)
 
     async def serve(stream: Any) -> None:  # noqa: ANN401 - a Faust stream
-        await _or_end(run(_batches(stream), step, app))
+        await _or_end(run(_batches(app, stream), step, app))
 
     async def tick() -> None:
         await _or_end(step.tick())
@@ -205,35 +235,27 @@ def build(
     return app
 
 
-def _follow_assignments(
-    app: _App, step: Step, warm: Callable[[], Awaitable[None]], on_ready: Callable[[], None]
-) -> None:
+def _follow_assignments(app: _App, step: Step, on_ready: Callable[[], None]) -> None:
     async def revoked(*_: Any, **__: Any) -> None:  # noqa: ANN401 - Faust's signature
         await app.consumer.commit()
         app.epoch += 1
         app.safe.clear()
 
-    warmed = False
-
     async def assigned(_: Any, partitions: set[TP], **__: Any) -> None:  # noqa: ANN401 - Faust's signature
-        nonlocal warmed
         app.epoch += 1
         app.safe.clear()
         held = frozenset((tp.topic, tp.partition) for tp in partitions)
         LOG.info("assigned %d partitions", len(held))
-        if not warmed:
-            await _or_end(warm())
-            warmed = True
-        await _or_end(step.gained(held))
-        on_ready()
+        app.prepare(lambda: step.gained(held), on_ready)
 
     # Held strongly: Faust's signals keep weak references to their receivers.
     app.on_partitions_revoked.connect(revoked, weak=False)
     cast("Any", app.on_partitions_assigned).connect(assigned, weak=False)
 
 
-async def _batches(stream: Any) -> AsyncIterator[Batch]:  # noqa: ANN401 - a Faust stream
+async def _batches(app: _App, stream: Any) -> AsyncIterator[Batch]:  # noqa: ANN401 - a Faust stream
     async for batch in stream:
+        await app.prepared()
         yield batch
 
 
