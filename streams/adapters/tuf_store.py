@@ -116,7 +116,7 @@ class TufPolicyStore:
             except PolicyExpiredError as error:
                 self._failed(Freshness.EXPIRED, error, now)
             except (PolicyUnavailableError, PolicyNotLoadedError, ConfigurationError) as error:
-                self._failed(Freshness.NEVER, error, now)
+                self._failed(Freshness.NEVER if self._generation is None else Freshness.CACHED, error, now)
             else:
                 self._renewed(refreshed, now)
             return self._status

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tuf.api.metadata import Metadata, TargetFile, Targets
+from tuf.api.metadata import Metadata, TargetFile, Targets, Timestamp
 
 from pratique.policy.client import PolicyReader, Refreshed
 from pratique.policy.errors import TargetUnknownError
@@ -201,6 +201,13 @@ def test_a_rotated_key_signs_nothing_more(world: PolicyWorld) -> None:
     old.rename(world.directory / "tuf-keys" / "timestamp")
     with pytest.raises(ConfigurationError, match="role timestamp"):
         world.publish()
+
+
+def test_an_old_key_that_still_lies_there_signs_nothing_more(world: PolicyWorld) -> None:
+    world.tuf.rotate("timestamp", NOW_MS)
+    assert len(list((world.directory / "tuf-keys" / "timestamp").iterdir())) == 2
+    metadata = Metadata[Timestamp].from_file(str(world.repository / "metadata" / "timestamp.json"))
+    assert len(metadata.signatures) == 1
 
 
 def test_an_unknown_role_is_not_rotated(world: PolicyWorld) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -91,6 +92,13 @@ def test_a_set_that_was_never_published_is_unavailable_even_if_its_documents_wer
     mixed = SetMap("default", {**new_map, DocumentKind.RECALL: old_map[DocumentKind.RECALL]}, None)
     with pytest.raises(PolicyUnavailableError):
         world.store().exactly(mixed.sha256, mixed.text)
+
+
+def test_a_set_whose_published_map_is_another_is_refused(world: PolicyWorld) -> None:
+    pinned = world.store().pin("tenant-c", "default")
+    world.tuf.publish({set_path(pinned.policy_set_sha256): b"{}"}, NOW_MS)
+    with pytest.raises(PolicyError, match="published map is another"):
+        world.store().exactly(pinned.policy_set_sha256, pinned.set_map)
 
 
 def test_a_map_that_is_not_the_digests_is_refused(world: PolicyWorld) -> None:
@@ -315,6 +323,18 @@ def test_a_deadline_under_the_process_minimum_is_refused(world: PolicyWorld) -> 
     store = world.store()
     store._min_deadline_ms = 30_001
     with pytest.raises(PolicyError, match="deadline_ms"):
+        store.pin("tenant-a", "default")
+
+
+def test_a_cache_that_is_lost_while_running_changes_nothing_until_the_expiry(world: PolicyWorld) -> None:
+    store = world.store("lost")
+    pinned = store.pin("tenant-a", "default")
+    world.hide()
+    shutil.rmtree(world.cache("lost"))
+    assert store.refresh().freshness is Freshness.CACHED
+    assert store.pin("tenant-a", "default") is pinned
+    world.clock.now_ms += DAY_MS
+    with pytest.raises(PolicyExpiredError):
         store.pin("tenant-a", "default")
 
 
