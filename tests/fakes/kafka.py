@@ -16,6 +16,7 @@ class FakeKafka:
 
     Attributes:
         away: Whether the broker is away: nothing is acknowledged, nothing new is read.
+        acknowledges: Whether what is sent is taken at all; reading goes on without.
         on_publish: Called with every record after it was appended, as a consumer of its topic would see it.
     """
 
@@ -23,6 +24,7 @@ class FakeKafka:
         self.changed = threading.Condition()
         self.topics: dict[str, list[Received]] = {}
         self.away = False
+        self.acknowledges = True
         self.on_publish: Callable[[Received], None] | None = None
 
     def append(self, topic: str, key: bytes, value: bytes, headers: Headers) -> None:
@@ -51,7 +53,7 @@ class FakeTransport:
         if self.closed:
             raise KafkaUnavailableError("the transport is closed")
         future: Future[None] = Future()
-        if not self.kafka.away:
+        if self.kafka.acknowledges and not self.kafka.away:
             self.kafka.append(topic, key, value, headers)
             future.set_result(None)
         return future
