@@ -37,6 +37,7 @@ class ConsistencyJudge:
     """Judges whether a summary preserves what it must."""
 
     kind = EvidenceKind.CONSISTENCY
+    group_size = 256
 
     def __init__(self, pinning: Pinning) -> None:
         self._pinning = pinning

@@ -29,6 +29,7 @@ class ScanJudge:
     """Judges whether a summary carries what must not be carried."""
 
     kind = EvidenceKind.SCAN
+    group_size = 64
 
     def __init__(self, pool: ScanPool) -> None:
         self._pool = pool

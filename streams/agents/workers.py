@@ -39,9 +39,6 @@ from streams.wire.evidence import EvidenceWriter
 
 LOG: Final = logging.getLogger(__name__)
 
-GROUP_RECORDS: Final = 64
-"""How many records are worked on and stated together."""
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -68,6 +65,11 @@ class Judge(Protocol):
     @property
     def kind(self) -> EvidenceKind:
         """What its receipts are."""
+        ...
+
+    @property
+    def group_size(self) -> int:
+        """How many tasks are judged and stated together: few where each takes long, many where none does."""
         ...
 
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
@@ -103,16 +105,18 @@ class WorkerStep:
 
     async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
         """State a receipt for every piece of work of a batch."""
-        for group in _groups(batch):
+        async with asyncio.TaskGroup() as sending:
+            for group in _groups(batch, self._judge.group_size):
 
-            async def attempt(group: Sequence[LogRecord] = group) -> tuple[list[Task], list[Output]]:
-                return await asyncio.to_thread(self._understood, group)
+                async def attempt(group: Sequence[LogRecord] = group) -> tuple[list[Task], list[Output]]:
+                    return await asyncio.to_thread(self._understood, group)
 
-            understood = await until_available(attempt, is_current, self._metrics, "policy")
-            if understood is None or not is_current():
-                return {}
-            tasks, dead = understood
-            await self._outbox.send([*dead, *await self._stated(tasks)])
+                understood = await until_available(attempt, is_current, self._metrics, "policy")
+                if understood is None or not is_current():
+                    return {}
+                tasks, dead = understood
+                # Acknowledgements are awaited together, at the end: judging need not wait for the broker.
+                sending.create_task(self._outbox.send([*dead, *await self._stated(tasks)]))
         return batch.ends()
 
     def _understood(self, group: Sequence[LogRecord]) -> tuple[list[Task], list[Output]]:
@@ -167,7 +171,7 @@ def error_receipt(reason: Reason, versions: Mapping[str, str] | None = None) -> 
     )
 
 
-def _groups(batch: Batch) -> Iterator[Sequence[LogRecord]]:
-    for records in batch.parts.values():
-        for start in range(0, len(records), GROUP_RECORDS):
-            yield records[start : start + GROUP_RECORDS]
+def _groups(batch: Batch, size: int) -> Iterator[Sequence[LogRecord]]:
+    records = list(batch.records())
+    for start in range(0, len(records), size):
+        yield records[start : start + size]

@@ -31,6 +31,10 @@ MAX_JSON_DEPTH: Final = 32
 _STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
+# One encoder for all: ``json.dumps`` would make one a call, which for small values costs more than the encoding.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(value: JsonValue) -> str:
     """Return the canonical JSON text of a value.
 
@@ -39,7 +43,7 @@ def canonical_json(value: JsonValue) -> str:
         TooLargeError: The value nests deeper than the interpreter can follow.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return _ENCODER.encode(value)
     except RecursionError:
         raise TooLargeError("value has no canonical JSON: nested too deep") from None
     except ValueError:

@@ -1,0 +1,110 @@
+"""The broker's own ceiling: the records of a run, produced and consumed raw with librdkafka.
+
+The contract: exactly the records that a run of the flow wrote are written again, to topics of the same shape, as fast
+as one idempotent librdkafka producer can, while librdkafka consumers read each as often as the flow reads it (work by
+two groups). No record is looked at. The result is requests a second, to be compared with the flow's in the same run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from pratique.contract import topics
+from streams.adapters.kafka_admin import KafkaAdmin
+from streams.adapters.kafka_log import KafkaLog
+from topologies.catalog import TOPICS
+
+PREFIX: Final = "raw."
+READERS: Final = {topics.WORK: 2}
+PATIENCE_SECONDS: Final = 120.0
+
+Raw = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes]]]
+
+
+def records_of_run(bootstrap: str) -> list[Raw]:
+    """Return every record of every topic of the flow."""
+    found: list[Raw] = []
+    for spec in TOPICS:
+        with KafkaLog({"bootstrap.servers": bootstrap}, spec.name, "bench.ceiling") as log:
+            for partition in range(log.partition_count()):
+                for record in log.history(partition, 0, log.end_offset(partition)):
+                    found.append((record.topic, record.key, record.value, list(record.headers)))  # noqa: PERF401 - reads well
+    return found
+
+
+def requests_per_second(bootstrap: str, records: Sequence[Raw], partitions: int) -> float:
+    """Return the rate at which the broker takes and gives a run's records."""
+    admin = KafkaAdmin({"bootstrap.servers": bootstrap})
+    for spec in TOPICS:
+        admin.create(PREFIX + spec.name, partitions, 1, spec.configuration)
+    count = sum(1 for topic, *_ in records if topic == topics.COMPACTION_REQUESTED)
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(len(_reads()) + 1)
+    ends = context.Queue()
+    readers = [
+        context.Process(target=_read, args=(bootstrap, names, _expected(records, names), barrier, ends))
+        for names in _reads()
+    ]
+    for reader in readers:
+        reader.start()
+    barrier.wait(PATIENCE_SECONDS)
+    begun = time.monotonic()
+    _write(bootstrap, records)
+    # Monotonic time is the machine's: one clock for all of its processes.
+    elapsed = max(ends.get(timeout=PATIENCE_SECONDS) for _ in readers) - begun
+    for reader in readers:
+        reader.join(PATIENCE_SECONDS)
+    return float(count / elapsed)
+
+
+def _reads() -> list[list[str]]:
+    """Every topic read once by one process, and by another what the flow reads twice."""
+    return [[spec.name for spec in TOPICS], [name for name, times in READERS.items() if times > 1]]
+
+
+def _expected(records: Sequence[Raw], names: Sequence[str]) -> int:
+    return sum(1 for topic, *_ in records if topic in names)
+
+
+def _write(bootstrap: str, records: Sequence[Raw]) -> None:
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "enable.idempotence": True,
+            "acks": "all",
+            "linger.ms": 2,
+            "compression.type": "lz4",
+            "message.max.bytes": 6 * 1024 * 1024,
+        }
+    )
+    for topic, key, value, headers in records:
+        while True:
+            try:
+                producer.produce(PREFIX + topic, value, key, headers=[*headers])
+            except BufferError:
+                producer.poll(0.01)
+            else:
+                break
+    producer.flush(PATIENCE_SECONDS)
+
+
+def _read(bootstrap: str, names: Sequence[str], expected: int, barrier: object, ends: object) -> None:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "raw", "enable.auto.commit": False})
+    places = [
+        TopicPartition(PREFIX + name, number, 0)
+        for name in names
+        for number in consumer.list_topics(PREFIX + name, 10).topics[PREFIX + name].partitions
+    ]
+    consumer.assign(places)
+    consumer.poll(0.1)
+    barrier.wait(PATIENCE_SECONDS)  # type: ignore[attr-defined] # multiprocessing's proxies have no public types
+    read = 0
+    while read < expected:
+        read += len(consumer.consume(10_000, 0.1))
+    ends.put(time.monotonic())  # type: ignore[attr-defined] # as above
+    consumer.close()

@@ -1,0 +1,190 @@
+"""The flow's speed: requests through all four apps on a real broker, and what they cost.
+
+The contract: one ``measure`` is one stack. Throughput is measured with every request published at once; latency at a
+third of that rate, from publishing a request to holding its verdict. CPU seconds are those of the apps' process trees,
+the broker's apart. Every request must get a verdict, or the measurement is none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from infra.stack.processes import PssSampler
+from infra.stack.stack import Stack
+from pratique.contract import avro
+from pratique.contract.records import Verdict
+from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, COMPACTION_REQUESTED
+from tests.bench.load import Signed, signed_requests
+
+APPS: Final = ("intake", "consistency", "scan", "scan-2", "verdict")
+PATIENCE_SECONDS: Final = 300.0
+LATENCY_SECONDS: Final = 10.0
+WARM_UP_REQUESTS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What one measurement came to.
+
+    Attributes:
+        requests_per_second: Throughput with all requests published at once.
+        cpu_seconds_per_1000: CPU seconds per 1,000 requests, by app.
+        p50_ms: Median latency at a third of the throughput.
+        p99_ms: 99th percentile of it.
+        peak_pss_mib: Highest PSS by process tree.
+        peak_total_mib: Highest sum of them at one moment.
+        outcomes: Verdicts by outcome.
+    """
+
+    requests_per_second: float
+    cpu_seconds_per_1000: Mapping[str, float]
+    p50_ms: float
+    p99_ms: float
+    peak_pss_mib: Mapping[str, float]
+    peak_total_mib: float
+    outcomes: Mapping[str, int]
+
+
+class VerdictReader:
+    """Reads the verdict topics from where they end now."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._consumer = Consumer(
+            {"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False, "fetch.wait.max.ms": 5}
+        )
+        places = []
+        for topic in (COMPACTION_ACCEPTED, COMPACTION_QUARANTINED):
+            for number in self._consumer.list_topics(topic, 10).topics[topic].partitions:
+                _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, number), 10)
+                places.append(TopicPartition(topic, number, end))
+        self._consumer.assign(places)
+        self.arrived: dict[str, float] = {}
+        self.outcomes: dict[str, int] = {}
+
+    def poll(self, seconds: float) -> None:
+        """Take what has arrived."""
+        for message in self._consumer.consume(2000, seconds):
+            verdict = avro.decode(message.value(), Verdict)
+            if verdict.request_sha256 not in self.arrived:
+                self.arrived[verdict.request_sha256] = time.monotonic()
+                self.outcomes[verdict.outcome.value] = self.outcomes.get(verdict.outcome.value, 0) + 1
+
+    def wait(self, wanted: Sequence[Signed]) -> None:
+        """Read until every wanted verdict has arrived.
+
+        Raises:
+            TimeoutError: One did not.
+        """
+        missing = {item.request_sha256 for item in wanted}
+        until = time.monotonic() + PATIENCE_SECONDS
+        while missing := missing - self.arrived.keys():
+            if time.monotonic() > until:
+                raise TimeoutError(f"{len(missing)} requests got no verdict in {PATIENCE_SECONDS:.0f} s")
+            self.poll(0.05)
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._consumer.close()
+
+
+def start_apps(stack: Stack) -> None:
+    """Start the apps with two scan workers, and wait until they are ready."""
+    for name in APPS:
+        stack.start_app(name.partition("-")[0], name=name)
+    stack.wait_until_ready(APPS)
+
+
+def measure(stack: Stack, stack_file: Path, count: int, *, run: str) -> Flow:
+    """Measure a stack whose apps run.
+
+    Args:
+        stack: The stack.
+        stack_file: Its ``stack.json``.
+        count: How many requests the throughput is measured with.
+        run: Name of the run, for request ids.
+
+    Raises:
+        TimeoutError: A request got no verdict.
+    """
+    producer = Producer({"bootstrap.servers": stack.broker.bootstrap, "linger.ms": 2, "compression.type": "lz4"})
+    reader = VerdictReader(stack.broker.bootstrap)
+    with PssSampler(stack.process_ids()) as sampler:
+        warm = signed_requests(stack_file, WARM_UP_REQUESTS, run=f"{run}-warm")
+        _publish(producer, warm)
+        reader.wait(warm)
+        reader.outcomes.clear()
+        rate, cpu = _throughput(stack, producer, reader, signed_requests(stack_file, count, run=run))
+        paced = signed_requests(stack_file, max(50, int(rate / 3 * LATENCY_SECONDS)), run=f"{run}-paced")
+        latencies = sorted(_latencies(producer, reader, paced, rate / 3))
+    reader.close()
+    return Flow(
+        rate,
+        {name: seconds * 1000 / count for name, seconds in cpu.items()},
+        1000 * latencies[len(latencies) // 2],
+        1000 * latencies[min(len(latencies) - 1, int(len(latencies) * 0.99))],
+        dict(sampler.peak_mib),
+        sampler.peak_total_mib,
+        dict(reader.outcomes),
+    )
+
+
+def _throughput(
+    stack: Stack, producer: Producer, reader: VerdictReader, requests: Sequence[Signed]
+) -> tuple[float, dict[str, float]]:
+    before = _cpu_seconds(stack)
+    begun = time.monotonic()
+    _publish(producer, requests)
+    reader.wait(requests)
+    elapsed = max(reader.arrived[item.request_sha256] for item in requests) - begun
+    after = _cpu_seconds(stack)
+    return len(requests) / elapsed, {name: after[name] - before[name] for name in after}
+
+
+def _publish(producer: Producer, requests: Sequence[Signed]) -> None:
+    for item in requests:
+        _produce(producer, item)
+    producer.flush(60)
+
+
+def _produce(producer: Producer, item: Signed) -> None:
+    while True:
+        try:
+            producer.produce(COMPACTION_REQUESTED, item.value, item.key, headers=list(item.headers))
+        except BufferError:
+            producer.poll(0.05)
+        else:
+            return
+
+
+def _latencies(producer: Producer, reader: VerdictReader, requests: Sequence[Signed], per_second: float) -> list[float]:
+    published: dict[str, float] = {}
+    begun = time.monotonic()
+    for number, item in enumerate(requests):
+        while time.monotonic() < begun + number / per_second:
+            reader.poll(0.001)
+        published[item.request_sha256] = time.monotonic()
+        _produce(producer, item)
+        producer.poll(0)
+    producer.flush(60)
+    reader.wait(requests)
+    return [reader.arrived[name] - then for name, then in published.items()]
+
+
+def _cpu_seconds(stack: Stack) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+    for name, pid in stack.process_ids().items():
+        seconds[name] = 0.0
+        head = psutil.Process(pid)
+        for process in [head, *head.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                seconds[name] += times.user + times.system
+    return seconds
