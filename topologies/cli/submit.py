@@ -31,14 +31,10 @@ from pratique.client import Gate, Pending, now_in_ms, outcome
 from pratique.contract.canonical import JsonValue, parse_json
 from pratique.contract.records import VerdictOutcome
 from pratique.contract.topics import MAX_REQUEST_BYTES
-from pratique.errors import ConfigurationError, MalformedError, PratiqueError, RefusedError, UnavailableError
+from pratique.errors import ConfigurationError, MalformedError, RefusedError, UnavailableError
 from pratique.jsonform import request_from_json, verdict_to_json
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
-
-EXIT_ACCEPTED: Final = 0
-EXIT_NO: Final = 1
-EXIT_USAGE: Final = 2
-EXIT_UNKNOWN: Final = 3
+from topologies.cli.output import Exit, speaks
 
 MAX_LINE_BYTES: Final = 6 * MAX_REQUEST_BYTES + 64 * 1024
 """A request's text may be escaped in JSON, at up to six bytes a character."""
@@ -81,26 +77,17 @@ _Item = _Asked | MalformedError | RefusedError
     help="What `make up` left; the environment goes before it.",
 )
 @click.option("--json", "_as_json", is_flag=True, help="Accepted for uniformity: the output is JSON lines always.")
+@speaks
 def submit(source: Path, wait_s: float, stack_file: Path, _as_json: bool) -> None:  # noqa: FBT001 - a command line's flag
     """Sign and publish the requests in FILE and print each one's verdict."""
-    try:
-        with ExitStack() as opened:
+    with ExitStack() as opened:
+        try:
             lines = sys.stdin.buffer if str(source) == "-" else opened.enter_context(source.open("rb"))
-            submission = Submission(Stack.read(stack_file), wait_s)
-            opened.callback(submission.close)
-            code = submission.run(lines)
-    except OSError as error:
-        click.echo(f"{source}: {error.strerror}", err=True)
-        code = EXIT_USAGE
-    except ConfigurationError as error:
-        click.echo(str(error), err=True)
-        code = EXIT_USAGE
-    except UnavailableError as error:
-        click.echo(str(error), err=True)
-        code = EXIT_UNKNOWN
-    except PratiqueError as error:
-        click.echo(str(error), err=True)
-        code = EXIT_NO
+        except OSError as error:
+            raise ConfigurationError(f"{source} can't be read: {error.strerror}") from None
+        submission = Submission(Stack.read(stack_file), wait_s)
+        opened.callback(submission.close)
+        code = submission.run(lines)
     sys.exit(code)
 
 
@@ -119,7 +106,7 @@ class Submission:
         self._gate: Gate | None = None
         self._signers: dict[str, TrustedSigner] = {}
         self._items: queue.Queue[_Item | None] = queue.Queue(IN_FLIGHT)
-        self._code = EXIT_ACCEPTED
+        self._code: int = Exit.DONE
         self._nobody_reads = False
 
     def run(self, lines: BinaryIO) -> int:
@@ -204,11 +191,11 @@ class Submission:
             try:
                 click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
             except OSError:
-                self._nobody_reads, self._code = True, EXIT_UNKNOWN
+                self._nobody_reads, self._code = True, Exit.UNKNOWN
 
-    def _answer(self, item: _Item) -> tuple[int, JsonValue]:
+    def _answer(self, item: _Item) -> tuple[Exit, JsonValue]:
         if isinstance(item, RefusedError):
-            return EXIT_NO, {"error": str(item), "code": getattr(item, "code", None)}
+            return Exit.NO, {"error": str(item), "code": getattr(item, "code", None)}
         wait(item.pending.futures, max(0.0, item.until - time.monotonic()), FIRST_EXCEPTION)
         if self._gate is not None:
             self._gate.forget(item.pending)
@@ -216,13 +203,13 @@ class Submission:
             verdict = outcome(item.pending)
         except UnavailableError as error:
             click.echo(str(error), err=True)
-            return EXIT_UNKNOWN, {"verdict": None}
+            return Exit.UNKNOWN, {"verdict": None}
         except RefusedError as error:
-            return EXIT_NO, {"error": str(error), "code": getattr(error, "code", None)}
+            return Exit.NO, {"error": str(error), "code": getattr(error, "code", None)}
         if verdict is None:
-            return EXIT_UNKNOWN, {"verdict": None}
+            return Exit.UNKNOWN, {"verdict": None}
         accepted = verdict.outcome is VerdictOutcome.ACCEPTED
-        return EXIT_ACCEPTED if accepted else EXIT_NO, verdict_to_json(verdict)
+        return Exit.DONE if accepted else Exit.NO, verdict_to_json(verdict)
 
 
 def bounded_lines(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes | None]:
