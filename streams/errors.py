@@ -17,6 +17,7 @@ __all__ = [
     "DetectorError",
     "DetectorTimeoutError",
     "LanguageUnsupportedError",
+    "LedgerViewIncompleteError",
     "PolicyError",
     "PolicyExpiredError",
     "PolicyNotLoadedError",
@@ -55,3 +56,9 @@ class DetectorTimeoutError(DetectorError):
     """A detector did not finish in the policy's time."""
 
     code = ReasonCode.DETECTOR_TIMEOUT
+
+
+class LedgerViewIncompleteError(UnavailableError):
+    """The quarantine ledger's view can't answer for everything it was asked: never "not quarantined"."""
+
+    code = ReasonCode.LEDGER_VIEW_INCOMPLETE
