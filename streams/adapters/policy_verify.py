@@ -1,7 +1,8 @@
 """Checks a whole policy repository as a stranger would: from the trusted root, with nothing cached.
 
-The contract: everything that could be pinned is: the trust target, every published set whether current or not, and
-every policy for every tenant that the trust target names. The first thing that fails raises what a worker would raise.
+The contract: everything that could be pinned is: the trust target, every published set whether current or not (its
+grammar compiled, as a worker would), and every policy for every tenant that the trust target names. The first thing
+that fails raises what a worker would raise.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from pratique.policy.client import PolicyReader
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.policy import Freshness
+from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.model import PolicySet
 from streams.errors import PolicyUnavailableError
@@ -75,7 +77,8 @@ def verify_repository(
         names = list(reader.names())
         sets = tuple(name.removeprefix("sets/").removesuffix(".json") for name in names if name.startswith("sets/"))
         for digest in sets:
-            store.exactly(digest, reader.load(f"sets/{digest}.json").content.decode("utf-8"))
+            policy_set = store.exactly(digest, reader.load(f"sets/{digest}.json").content.decode("utf-8"))
+            compile_grammar(policy_set.grammar)
         policy_ids = [
             name.removeprefix("current/").removesuffix(".json") for name in names if name.startswith("current/")
         ]

@@ -22,6 +22,7 @@ from streams.adapters.tuf_keys import TufKeys
 from streams.adapters.tuf_layout import Published
 from streams.adapters.tuf_repository import TufRepository
 from streams.adapters.tuf_store import TufPolicyStore
+from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.commitments import sign_commitments
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.publication import Publication, ScannerIdentity, author_snapshot, prepare
@@ -141,6 +142,7 @@ def publish_policy(
     if source is not None:
         read = read_source(source)
         publication = prepare(read, scanner or installed_scanner(), min_deadline_ms=min_deadline_ms)
+        compile_grammar(publication.policy_set.grammar)  # a grammar that workers would refuse is never published
         strangers = sorted(set(publication.tenants) - set(tuf.tenants()) - set(new_tenants))
         if strangers:
             raise ConfigurationError(

@@ -115,6 +115,16 @@ def test_a_source_that_is_wrong_is_a_no(made: Path) -> None:
     assert "scan.json" in said["error"]
 
 
+def test_a_grammar_that_no_worker_could_compile_is_not_published(made: Path) -> None:
+    file = made / "source" / "grammar.json"
+    grammar = json.loads(file.read_text())
+    grammar["clauses"].append(dict(grammar["clauses"][0]))
+    file.write_text(json.dumps(grammar))
+    said = answer("publish", "--directory", made, *SCANNER, code=1)
+    assert said["kind"] == "PolicyError"
+    assert answer("verify", "--directory", made)["policies"]
+
+
 def test_a_repository_that_is_away_is_an_unknown(made: Path) -> None:
     shutil.rmtree(made / "repository")
     assert answer("verify", "--directory", made, code=3)["kind"] == "PolicyNotLoadedError"
