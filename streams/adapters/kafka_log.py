@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
@@ -51,8 +52,10 @@ class KafkaLog:
                 "group.id": group,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
-                "isolation.level": "read_committed",
-                "fetch.message.max.bytes": 8 * 1024 * 1024,
+                # As the subscription reads: whatever a transaction does, both see the same records and the same end.
+                "isolation.level": "read_uncommitted",
+                # A look at one record waits for the fetch before it; nothing is assigned, and fetched, between looks.
+                "fetch.wait.max.ms": 10,
                 **configuration,
             }
         )
@@ -105,11 +108,13 @@ class KafkaLog:
         Raises:
             UnavailableError: It could not be read.
         """
-        for record in self.history(partition, offset, offset + 1):
-            return record
-        raise UnavailableError(f"no record at {self._topic}[{partition}]@{offset}")
+        with closing(self.history(partition, offset, offset + 1)) as records:
+            record = next(records, None)
+        if record is None:
+            raise UnavailableError(f"no record at {self._topic}[{partition}]@{offset}")
+        return record
 
-    def history(self, partition: int, start: int, end: int) -> Iterator[ReadRecord]:
+    def history(self, partition: int, start: int, end: int) -> Generator[ReadRecord, None, None]:
         """Return the records of ``[start, end)``.
 
         Raises:
@@ -137,7 +142,7 @@ class KafkaLog:
     def _read(self, place: TopicPartition, end: int) -> Iterator[ReadRecord]:
         position, last_seen = place.offset, time.monotonic()
         while position < end:
-            for message in self._consumer.consume(1000, 0.2):
+            for message in self._consumer.consume(min(1000, end - position), 0.2):
                 record = _record(message)
                 position, last_seen = record.offset + 1, time.monotonic()
                 if record.offset < end:
@@ -169,8 +174,16 @@ def _record(message: Message) -> ReadRecord:
         timestamp,
         message.key(),
         message.value(),
-        tuple((name, value or b"") for name, value in cast("list[tuple[str, bytes]]", message.headers() or [])),
+        _headers(message),
     )
+
+
+def _headers(message: Message) -> tuple[tuple[str, bytes], ...]:
+    try:
+        headers = cast("list[tuple[str, bytes]]", message.headers() or [])
+    except (SystemError, UnicodeDecodeError):  # a name that is not UTF-8, which no record of ours has
+        return ()
+    return tuple((name, value or b"") for name, value in headers)
 
 
 class _Translated:
