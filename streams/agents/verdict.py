@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -174,7 +175,8 @@ class VerdictStep:
         """Return joins that remember every decision of the retention before the committed offset."""
         joins = kept.joins if kept is not None else PartitionJoins(self._limits)
         committed = self._log.committed_offset(partition)
-        if committed is None:
+        if committed is None:  # read from the first record; whatever is known will be read again
+            joins.reopen(0)
             return joins
         start = joins.next_offset
         joins.reopen(committed)
@@ -190,9 +192,12 @@ class VerdictStep:
 
     def _retention_start(self, partition: int, committed: int) -> int:
         since_ms = self._clock.wall_ms()
-        if committed < self._log.end_offset(partition):
-            # After an outage the index must reach back from where reading goes on, not from now.
-            since_ms = min(since_ms, self._log.record_at(partition, committed).timestamp)
+        # After an outage the index must reach back from where reading goes on, not from now. What lies there may be
+        # no record (deleted, or a transaction's marker), so the next one is asked for.
+        with closing(self._log.history(partition, committed, self._log.end_offset(partition))) as unread:
+            first = next(unread, None)
+        if first is not None:
+            since_ms = min(since_ms, first.timestamp)
         start = self._log.offset_at(partition, since_ms - self._limits.retention_ms)
         return committed if start is None else start
 

@@ -7,7 +7,7 @@ nothing of the batch may be marked safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeAlias
@@ -150,8 +150,8 @@ class EvidenceLog(Protocol):
         """
         ...
 
-    def history(self, partition: int, start: int, end: int) -> Iterator[LogRecord]:
-        """Return the records of ``[start, end)``, oldest first.
+    def history(self, partition: int, start: int, end: int) -> Generator[LogRecord, None, None]:
+        """Return the records of ``[start, end)``, oldest first. Close it before asking for anything else.
 
         Raises:
             UnavailableError: They could not be read to the end.
