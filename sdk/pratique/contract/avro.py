@@ -18,6 +18,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import resources
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
@@ -205,9 +206,11 @@ def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
     """Return the function that turns what fastavro read into a value of the hinted type."""
     if is_dataclass(hint):
         hints = get_type_hints(hint)
-        members = [(item.name, _from_plain(hints[item.name])) for item in fields(hint)]
+        names = [item.name for item in fields(hint)]
+        converters = [_from_plain(hints[name]) for name in names]
+        values = itemgetter(*names)
         make = typing.cast("Callable[..., Any]", hint)
-        return lambda value: make(*[convert(value[name]) for name, convert in members])
+        return lambda value: make(*[convert(item) for convert, item in zip(converters, values(value), strict=True)])
     inner = _optional(hint)
     if inner is not None:
         convert = _from_plain(inner)

@@ -6,26 +6,27 @@ Identity is the whole join key: two requests that differ in any of its fields ne
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
-from pratique.contract.canonical import canonical_sha256
 from pratique.contract.records import Evidence, JoinKey
 
 
 def join_id(key: JoinKey) -> bytes:
-    """Return a join key's identity: 32 bytes, so that an index of a horizon's decisions stays small."""
-    return bytes.fromhex(
-        canonical_sha256(
-            [
-                key.tenant_id,
-                key.origin.value,
-                key.request_id,
-                key.source_population_sha256,
-                key.subject_sha256,
-                key.request_sha256,
-            ]
-        )
+    """Return a join key's identity: 32 bytes, so that an index of a horizon's decisions stays small.
+
+    Preimage: the fields joined by NUL, which no text of the published language holds; a missing population is two NULs
+    in a row, which no digest is.
+    """
+    fields = (
+        key.tenant_id,
+        key.origin.value,
+        key.request_id,
+        key.source_population_sha256 or "",
+        key.subject_sha256,
+        key.request_sha256,
     )
+    return hashlib.sha256("\0".join(fields).encode("utf-8")).digest()
 
 
 @dataclass(frozen=True, slots=True)
