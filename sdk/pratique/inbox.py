@@ -19,6 +19,7 @@ from pratique.contract.records import Verdict
 from pratique.errors import (
     KafkaUnavailableError,
     MalformedError,
+    PratiqueError,
     SignatureInvalidError,
     SignerNotAuthorisedError,
     UnavailableError,
@@ -149,6 +150,8 @@ class Inbox:
             self._ignore("signer")
         except UnavailableError:
             self._ignore("unavailable")
+        except PratiqueError:
+            self._ignore("policy")
         except Exception:  # noqa: BLE001 - a stranger's record must not end the wait of everybody else
             _LOG.exception("checking a verdict failed")
             self._ignore("error")

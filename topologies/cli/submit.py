@@ -28,11 +28,13 @@ import click
 
 from pratique.candidate import record_ids
 from pratique.client import Gate, Pending, now_in_ms, outcome
-from pratique.contract.canonical import JsonValue, parse_json
+from pratique.commitments import open_commitments
+from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json
 from pratique.contract.records import VerdictOutcome
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.errors import ConfigurationError, MalformedError, RefusedError, UnavailableError
 from pratique.jsonform import request_from_json, verdict_to_json
+from pratique.pinned import Document
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from topologies.cli.output import Exit, speaks
 
@@ -158,9 +160,23 @@ class Submission:
         if asks and isinstance(tenant_id, str) and isinstance(policy_id, str):
             policy = self._policies.pinned(tenant_id, policy_id)
             defaults["expected_invariant_ids"] = list(record_ids(policy.manifest, "invariant_id"))
-            if policy.standing is not None and line.get("commitments") is None:
-                defaults["expected_commitment_ids"] = list(record_ids(policy.standing, "commitment_id"))
+            snapshot = policy.standing if line.get("commitments") is None else self._stated(line, tenant_id)
+            defaults["expected_commitment_ids"] = list(record_ids(snapshot, "commitment_id")) if snapshot else []
         return defaults
+
+    def _stated(self, line: Mapping[str, JsonValue], tenant_id: str) -> Document | None:
+        """Return the commitments that a line brings along; null where they may not be used, which the gate will say."""
+        envelope, task_id = line.get("commitments"), line.get("task_id")
+        try:
+            return open_commitments(
+                canonical_bytes(envelope),
+                self._policies.trust(),
+                tenant_id=tenant_id,
+                task_id=task_id if isinstance(task_id, str) else "",
+                now_ms=now_in_ms(),
+            )
+        except RefusedError:
+            return None
 
     def _signer(self, tenant_id: str) -> TrustedSigner:
         if tenant_id not in self._signers:

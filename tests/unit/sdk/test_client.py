@@ -18,7 +18,7 @@ from pratique.contract.dsse import COMMITMENTS_TYPE, seal
 from pratique.contract.records import CompactionRequested, SourceMessage, VerdictOutcome
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_REQUESTED, MAX_REQUEST_BYTES
-from pratique.contract.trust import KeyRole
+from pratique.contract.trust import KeyRole, TrustTarget
 from pratique.errors import (
     KafkaUnavailableError,
     MalformedError,
@@ -28,6 +28,7 @@ from pratique.errors import (
     UnavailableError,
     VerdictRefusedError,
 )
+from pratique.policy.errors import PolicyExpiredError
 from tests.fakes.kafka import FakeKafka, FakeTransport
 from tests.unit.sdk.builders import (
     CANDIDATE,
@@ -335,6 +336,32 @@ def test_gate_key_that_was_rotated_since_is_found_by_one_refresh(world: World) -
     world.service.key = STRANGER
     assert world.compact().accepted
     assert world.policies.refreshes == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "check"),
+    [
+        (PolicyExpiredError("expired"), "policy"),
+        (UnavailableError("away"), "unavailable"),
+        (RuntimeError("a fault of ours"), "error"),
+    ],
+)
+def test_verdict_that_can_not_be_checked_is_not_believed_and_the_wait_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch, failure: Exception, check: str
+) -> None:
+    checked = world.policies.trust
+    calls: list[int] = []
+
+    def failing() -> TrustTarget:
+        calls.append(1)
+        if len(calls) == 2:  # the first asks whether a verdict could be checked at all
+            raise failure
+        return checked()
+
+    monkeypatch.setattr(world.policies, "trust", failing)
+    assert world.compact(SHORT_S).verdict is None
+    assert world.gate.ignored == {check: 1}
+    assert world.compact().accepted
 
 
 def test_verdict_is_used_once(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,25 @@ def test_commitments_are_sent_as_the_envelope_they_are(stand: Stand) -> None:
     envelope = seal(COMMITMENTS_TYPE, json.dumps(STANDING).encode(), COMMITMENT_SIGNER)
     stand.run(line(commitments=json.loads(envelope), expected_commitment_ids=["approved-tools"]))
     assert decode(stand.service.requests[0].value, CompactionRequested).commitments == envelope
+
+
+def test_ids_of_commitments_that_the_line_brings_along_come_from_them(stand: Stand) -> None:
+    statement = {
+        "schema_version": "pratique.commitment-statement.v1",
+        "tenant_id": TENANT,
+        "task_id": TASK,
+        "not_before": 0,
+        "expires_at": 2**52,
+        "snapshot": STANDING,
+    }
+    stand.policies.current = replace(stand.policies.current, standing=None)
+    genuine, foreign = (
+        json.loads(seal(COMMITMENTS_TYPE, json.dumps(statement | {"task_id": task}).encode(), COMMITMENT_SIGNER))
+        for task in (TASK, "another")
+    )
+    stand.run(line(commitments=genuine), line(commitments=foreign), line())
+    expected = [decode(item.value, CompactionRequested).expected_commitment_ids for item in stand.service.requests]
+    assert expected == [("approved-tools",), (), ()]
 
 
 def test_quarantine_is_a_verdict_and_exits_1(stand: Stand) -> None:
