@@ -1,4 +1,4 @@
-"""``python -m infra.stack up|down|status|install``, as ``make`` calls it. Exit 0 done, 1 not up, 3 could not."""
+"""``python -m infra.stack up|down|status|install|demo``, as ``make`` calls it. Exit 0 done, 1 not up, 3 could not."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def main() -> int:
     up.add_argument("--only-broker", action="store_true", help="the broker and its topics, no policy and no apps")
     commands.add_parser("down", help="stop the stack")
     commands.add_parser("status", help="print where the running stack is")
+    demo = commands.add_parser("demo", help="sample conversations in, a table of verdicts out")
+    demo.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    demo.add_argument("--record", action="store_true", help="write the table into the documentation")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that a start cut short cleans up
     try:
@@ -47,7 +50,9 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _down(_arguments: argparse.Namespace) -> int:
-    ended = stop_recorded()
+    from infra.stack.demo import end_left_over  # noqa: PLC0415 - as for the demo
+
+    ended = [*stop_recorded(), *end_left_over()]
     say(f"stopped {', '.join(ended)}" if ended else "nothing was running")
     return 0
 
@@ -58,7 +63,13 @@ def _status(_arguments: argparse.Namespace) -> int:
     return 0 if facts is not None else 1
 
 
-_COMMANDS = {"install": _install, "up": _up, "down": _down, "status": _status}
+def _demo(arguments: argparse.Namespace) -> int:
+    from infra.stack.demo import run_demo  # noqa: PLC0415 - the other commands need neither client nor table
+
+    return run_demo(as_json=arguments.json, record_pages=arguments.record)
+
+
+_COMMANDS = {"install": _install, "up": _up, "down": _down, "status": _status, "demo": _demo}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -36,7 +36,7 @@ class Observer:
 
     def __init__(self, transport: Transport) -> None:
         self._subscription = transport.subscribe((COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, DEAD_LETTER))
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # re-entrant, so that conditions may ask us
         self._verdicts: dict[str, list[bytes]] = defaultdict(list)
         self._dead: dict[str, list[Received]] = defaultdict(list)
         self._closing = threading.Event()
@@ -48,7 +48,7 @@ class Observer:
         with self._changed:
             return tuple(self._verdicts[request])
 
-    def dead_letter_code(self, request: str) -> str | None:
+    def dead_letter(self, request: str) -> str | None:
         """Return the reason code of a request's dead letter, by the request's digest; null where there is none."""
         with self._changed:
             letters = self._dead[request]
@@ -58,6 +58,11 @@ class Observer:
         """Return whether a condition on what was seen became true in time."""
         with self._changed:
             return self._changed.wait_for(condition, timeout=timeout_s)
+
+    def wake(self) -> None:
+        """Have those who wait look at their condition again: something else than a record changed it."""
+        with self._changed:
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Stop reading."""

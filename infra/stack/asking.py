@@ -1,0 +1,162 @@
+"""Asking the gate as an agent platform does, with a witness beside: a scenario in, a row out.
+
+The contract: requests go through the published client (``pratique.Gate``), which believes only what it has verified;
+the witness (``Observer``) is asked for what no client can know: dead letters, and the bytes of verdicts.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from infra.stack.demo_report import Row
+from infra.stack.observer import Observer
+from infra.stack.scenarios import OTHER_TENANT, TENANT, Ending, Scenario
+from pratique.client import Gate, Pending
+from pratique.context import MARKER, ContextMessage
+from pratique.contract.records import CompactionRequested, Verdict, VerdictOutcome
+from pratique.errors import NoContextError, PratiqueError
+from pratique.stack import Stack as ClientStack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from pratique.contract.signing import Signer
+
+ANSWER_S: Final = 45.0
+"""Longest wait for an answer, in seconds: more than any deadline of the demo's policies."""
+
+_OWN_FIELDS: Final = "candidate."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one request.
+
+    Attributes:
+        scenario: What was asked.
+        request: The request as sent.
+        request_sha256: Its digest.
+        verdict: The verdict; null where there is none.
+        row: The row of the table.
+        context: What the client inserts; empty where nothing may be.
+    """
+
+    scenario: Scenario
+    request: CompactionRequested
+    request_sha256: str
+    verdict: Verdict | None
+    row: Row
+    context: tuple[ContextMessage, ...]
+
+
+class Platform:
+    """An agent platform with one tenant, several policies, and another tenant's stolen key.
+
+    Args:
+        stack_file: The stack's ``stack.json``.
+        policy_ids: Policies that requests are judged under.
+    """
+
+    def __init__(self, stack_file: Path, policy_ids: Iterable[str]) -> None:
+        stack = ClientStack.read(stack_file, {})
+        self._signers: dict[str, Signer] = {OTHER_TENANT: stack.publisher_keys(OTHER_TENANT)[0]}
+        self._gates = {
+            policy_id: Gate.from_stack(stack_file, tenant_id=TENANT, policy_id=policy_id) for policy_id in policy_ids
+        }
+        self._transport = stack.transport()
+        self.observer = Observer(self._transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for gate in self._gates.values():
+            gate.close()
+        self.observer.close()
+        self._transport.close()
+
+    def ask(self, scenario: Scenario) -> Answer:
+        """Send a scenario's request and wait for what becomes of it.
+
+        Raises:
+            UnavailableError: Kafka or the policy repository is away.
+        """
+        return self._answered(scenario, *self._sent(scenario))
+
+    def ask_all(self, asked: Sequence[Scenario], *, each_sent: Callable[[int], None] = lambda _: None) -> list[Answer]:
+        """Send requests at once and wait for all of them.
+
+        Args:
+            asked: The scenarios.
+            each_sent: Called with how many were sent so far, after each.
+        """
+        with ThreadPoolExecutor(max_workers=len(asked)) as waiting:
+            answers: list[Future[Answer]] = []
+            for scenario in asked:
+                pending, started = self._sent(scenario)
+                answers.append(waiting.submit(self._answered, scenario, pending, started))
+                each_sent(len(answers))
+            return [answer.result() for answer in answers]
+
+    def again(self, answer: Answer) -> Answer:
+        """Send the very same bytes once more and wait for their verdict."""
+        pending = self._gates[answer.scenario.policy_id].publish(answer.request)
+        return self._answered(answer.scenario, pending, time.monotonic())
+
+    def _sent(self, scenario: Scenario) -> tuple[Pending, float]:
+        gate = self._gates[scenario.policy_id]
+        request = scenario.request(gate)
+        started = time.monotonic()
+        return gate.publish(request, signer=self._signers.get(scenario.signed_by)), started
+
+    def _answered(self, scenario: Scenario, pending: Pending, started: float) -> Answer:
+        gate = self._gates[scenario.policy_id]
+        digest = pending.expectation.request_sha256
+        answered = pending.waiter.future
+        observer = self.observer
+        answered.add_done_callback(lambda _: observer.wake())
+        try:
+            pending.sent.result(timeout=ANSWER_S)
+            observer.wait_for(lambda: answered.done() or observer.dead_letter(digest) is not None, timeout_s=ANSWER_S)
+            milliseconds = round((time.monotonic() - started) * 1000)
+        finally:
+            gate.forget(pending)
+        verdict = answered.result() if answered.done() and not answered.cancelled() else None
+        context, inserted, fault = _context(gate, scenario, pending.request, verdict)
+        if verdict is not None:
+            ending = Ending(verdict.outcome.value)
+            codes = tuple(dict.fromkeys(reason.code for reason in verdict.reasons))
+            place = verdict.reasons[0].path.removeprefix(_OWN_FIELDS) if verdict.reasons else ""
+        else:
+            code = observer.dead_letter(digest)
+            ending = Ending.UNANSWERED if code is None else Ending.DEAD_LETTER
+            codes, place = (() if code is None else (code,)), ""
+        row = Row(scenario.name, scenario.title, scenario.expected, ending, codes, place, milliseconds, inserted, fault)
+        return Answer(scenario, pending.request, digest, verdict, row, context)
+
+
+def _context(
+    gate: Gate, scenario: Scenario, request: CompactionRequested, verdict: Verdict | None
+) -> tuple[tuple[ContextMessage, ...], str, str]:
+    """Return what the client inserts, in messages and in words, and what is wrong with it."""
+    try:
+        context = tuple(gate.context(request, verdict))
+    except NoContextError:
+        return (), "nothing", ""
+    except PratiqueError as error:
+        return (), "nothing", f"context: {error}"
+    accepted = verdict is not None and verdict.outcome is VerdictOutcome.ACCEPTED
+    if not accepted:
+        tail = [message.content for message in request.source_messages[1 - len(context) :]]
+        fault = "" if [message["content"] for message in context[1:]] == tail else "context is not the messages' tail"
+        return context, f"the last {len(tail)} messages", fault
+    summary = scenario.sample.summary
+    fault = "" if [message["content"] for message in context[1:]] == [MARKER + summary] else "context is another text"
+    return context, f"the summary: {len(summary):,} for {scenario.sample.characters:,} characters", fault
