@@ -10,8 +10,9 @@ It does not fold look-alikes of other alphabets: text with those is no clause of
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
+
+from streams.domain.normal_form import nfkc
 
 # Default_Ignorable_Code_Point and category Cf (Unicode 15), and the controls that are not white space.
 _UNSEEN: Final = re.compile(
@@ -42,13 +43,13 @@ def conflict_views(text: str) -> tuple[str, ...]:
 def _visible(text: str) -> str:
     if text.isascii():
         return _collapsed(_UNSEEN_ASCII.sub("", text))
-    return _collapsed(_UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
+    return _collapsed(_UNSEEN.sub("", nfkc(text)))
 
 
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text.casefold())
+    return nfkc(text.casefold())
 
 
 def _collapsed(text: str) -> str:
