@@ -30,7 +30,7 @@ from streams.domain.verdicts.evidence import Stated
 from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication, Repetition
 from streams.errors import UnavailableError
 from streams.wire.dead_letter import dead_letter
-from streams.wire.evidence import EvidenceReader, EvidenceWriter, is_decided
+from streams.wire.evidence import EvidenceReader, EvidenceWriter, may_matter_later
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -172,34 +172,37 @@ class VerdictStep:
         }
 
     def _warm_up(self, partition: int, kept: _Held | None) -> PartitionJoins:
-        """Return joins that remember every decision of the retention before the committed offset."""
-        joins = kept.joins if kept is not None else PartitionJoins(self._limits)
+        """Return joins that know what was opened and decided within the retention before the committed offset."""
         committed = self._log.committed_offset(partition)
-        if committed is None:  # read from the first record; whatever is known will be read again
-            joins.reopen(0)
-            return joins
+        if committed is None:  # everything there is will be read
+            return PartitionJoins(self._limits)
+        resumes_ms = self._resumes_ms(partition, committed)
+        joins = PartitionJoins(self._limits)
+        if kept is not None and kept.joins.can_reopen(resumes_ms):
+            joins = kept.joins
         start = joins.next_offset
-        joins.reopen(committed)
+        joins.reopen(committed, resumes_ms)
         if start is None:
-            start = self._retention_start(partition, committed)
+            start = self._log.offset_at(partition, resumes_ms - self._limits.retention_ms)
         # A kept partition may have been another owner's in between: its decisions of that time are read as well.
-        for record in self._log.history(partition, start, committed) if start < committed else ():
-            stated = self._authentic(record) if is_decided(record.value) else None
-            if stated is not None:
-                joins.remember(stated)
+        if start is not None and start < committed:
+            with closing(self._log.history(partition, start, committed)) as records:
+                for record in records:
+                    stated = self._authentic(record) if may_matter_later(record.value) else None
+                    if stated is not None:
+                        joins.remember(stated)
         LOG.info("partition %d: %d decisions remembered", partition, joins.decided_count)
         return joins
 
-    def _retention_start(self, partition: int, committed: int) -> int:
-        since_ms = self._clock.wall_ms()
-        # After an outage the index must reach back from where reading goes on, not from now. What lies there may be
-        # no record (deleted, or a transaction's marker), so the next one is asked for.
+    def _resumes_ms(self, partition: int, committed: int) -> int:
+        """Return the log time at the committed offset: after an outage the index must reach back from there.
+
+        What lies there may be no record (deleted, or a transaction's marker), so the next one is asked for.
+        """
         with closing(self._log.history(partition, committed, self._log.end_offset(partition))) as unread:
             first = next(unread, None)
-        if first is not None:
-            since_ms = min(since_ms, first.timestamp)
-        start = self._log.offset_at(partition, since_ms - self._limits.retention_ms)
-        return committed if start is None else start
+        now_ms = self._clock.wall_ms()
+        return now_ms if first is None else min(now_ms, first.timestamp)
 
     def _follow(self, batch: Batch) -> tuple[list[tuple[Effect, Partition]], list[Output]]:
         """Read a batch into the joins; nothing here can fail halfway."""

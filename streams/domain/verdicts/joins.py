@@ -5,7 +5,8 @@ follows from it. It knows no clock: expiry is told to it (``expire``), after the
 appended before the deadline. Feeding the same log in any batches gives the same effects (architecture, decisions 3-7).
 
 What it does not do: authenticate, check partitions, read or write anything. An index of what was decided is kept for
-``retention_ms`` of log time; an OPENED that may be older than that index is never believed.
+``retention_ms`` of log time; an OPENED that may be older than that index is never believed, and a DECIDED counts only
+while its request is open, so that neither can come late and contradict what is forgotten.
 """
 
 from __future__ import annotations
@@ -37,8 +38,11 @@ class JoinLimits:
 
     @property
     def retention_ms(self) -> int:
-        """How long a decision is remembered, in log time: longer than any OPENED of its request can be believed."""
-        return 2 * self.horizon_ms + self.skew_ms
+        """How long a decision is remembered, in log time: longer than any OPENED of its request can be believed.
+
+        One skew for the publisher's clock, which may run ahead of intake's, and one for the broker's beside ours.
+        """
+        return 2 * self.horizon_ms + 2 * self.skew_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ class PartitionJoins:
         self._open: OrderedDict[bytes, OpenJoin] = OrderedDict()
         self._open_by_tenant: dict[str, int] = {}
         self._decided: OrderedDict[bytes, tuple[int, int]] = OrderedDict()
+        self._opened_before: OrderedDict[bytes, int] = OrderedDict()
         self._latest_ms = 0
         self.next_offset: int | None = None
         self.ignored = 0
@@ -125,18 +130,30 @@ class PartitionJoins:
         return _head(join.opened).deadline_ms
 
     def remember(self, stated: Stated) -> None:
-        """Take a DECIDED from before the committed offset into the index (warm-up); nothing follows from it."""
+        """Take evidence from before the committed offset into account (warm-up); nothing follows from it.
+
+        A DECIDED goes into the index. An OPENED tells that its request's DECIDED, should it lie at or after the
+        committed offset, is a first one: the request was closed, and the offset committed was that of another's join.
+        """
         self._latest_ms = max(self._latest_ms, stated.at_ms)
-        self._decided.setdefault(join_id(stated.evidence.join_key), (stated.offset, stated.at_ms))
+        identity = join_id(stated.evidence.join_key)
+        if stated.evidence.kind is EvidenceKind.DECIDED:
+            self._decided.setdefault(identity, (stated.offset, stated.at_ms))
+            self._opened_before.pop(identity, None)
+        elif stated.evidence.kind is EvidenceKind.OPENED and identity not in self._decided:
+            self._opened_before.setdefault(identity, stated.at_ms)
         self._forget()
 
     def reopen(self, committed: int) -> None:
         """Go back to the committed offset: no join is open, and what was decided at or after it will be read again."""
+        for identity, join in self._open.items():
+            self._opened_before.setdefault(identity, join.opened.at_ms)
         self._open.clear()
         self._open_by_tenant.clear()
         self.next_offset = None
         while self._decided and next(reversed(self._decided.values()))[0] >= committed:
-            self._decided.popitem()
+            identity, (_, at_ms) = self._decided.popitem()
+            self._opened_before.setdefault(identity, at_ms)
 
     def passed(self, offset: int) -> None:
         """Note that a record was read from which nothing can follow (not authentic, not evidence)."""
@@ -178,9 +195,9 @@ class PartitionJoins:
         decided = self._decided.get(identity)
         if decided is not None:
             return [Repetition(key, decided[0])]
-        age_ms = stated.at_ms - _head(stated).requested_at
-        if age_ms > 2 * self._limits.horizon_ms:
-            # Its decision may already be forgotten; answering now could contradict it.
+        requested_at = _head(stated).requested_at
+        if self._latest_ms - requested_at > 2 * self._limits.horizon_ms:
+            # Its decision may already be forgotten (by the same clock); answering now could contradict it.
             self.ignored += 1
             return []
         join = self._open.get(identity)
@@ -195,7 +212,7 @@ class PartitionJoins:
             join.opened = _over_quota(stated)
         if is_refusal(join.opened):
             return [self._propose(join, expired=False)]
-        if age_ms > self._limits.horizon_ms:
+        if stated.at_ms - requested_at > self._limits.horizon_ms:
             return [self._propose(join, expired=True)]
         return []
 
@@ -214,17 +231,17 @@ class PartitionJoins:
         return [self._propose(join, expired=False)]
 
     def _read_back(self, identity: bytes, stated: Stated) -> list[Effect]:
-        if identity in self._decided or stated.evidence.decided is None:
-            # Not the first: whoever proposed it lost the race, and the first was published.
-            known = self._decided.get(identity)
-            if known is None or known[0] != stated.offset:
-                self.ignored += 1
-                return []
+        known, decided = self._decided.get(identity), stated.evidence.decided
+        awaited = identity in self._open or identity in self._opened_before
+        if decided is None or (known is None and not awaited) or (known and known[0] != stated.offset):
+            # Not the first, or so late that the first is forgotten: whoever proposed it lost the race.
+            self.ignored += 1
+            return []
         self._decided.setdefault(identity, (stated.offset, stated.at_ms))
+        self._opened_before.pop(identity, None)
         if self._open.pop(identity, None) is not None:
             self._close(stated.evidence.join_key.tenant_id)
-        decided = stated.evidence.decided
-        return [] if decided is None else [Publication(stated.evidence.join_key, decided)]
+        return [Publication(stated.evidence.join_key, decided)]
 
     def _propose(self, join: OpenJoin, *, expired: bool) -> Proposal:
         join.proposed = True
@@ -242,8 +259,13 @@ class PartitionJoins:
         while self._decided:
             identity, (_, at_ms) = next(iter(self._decided.items()))
             if at_ms >= oldest:
-                return
+                break
             del self._decided[identity]
+        while self._opened_before:
+            identity, opened_ms = next(iter(self._opened_before.items()))
+            if opened_ms >= oldest:
+                break
+            del self._opened_before[identity]
 
 
 def _head(stated: Stated) -> Opened:

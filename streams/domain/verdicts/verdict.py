@@ -32,6 +32,9 @@ from streams.domain.verdicts.evidence import Stated
 NOT_ESTABLISHED: Final = "NOT_ESTABLISHED"
 """The assurance of a quarantined request."""
 
+SEMANTIC_ASSURANCE: Final = "COMPLETE_DETERMINISTIC_BOUNDED_RULES_NOT_FREE_TEXT_EQUIVALENCE"
+"""The assurance of an accepted one, in the seed's words (AID-I-004.008 G002); a receipt that claims another is none."""
+
 CONSISTENCY_RECEIPT: Final = "aidefend.compaction-consistency-receipt.v3"
 SCAN_RECEIPT: Final = "pratique.scan-receipt.v1"
 ACCEPTANCE_EVENT: Final = "aidefend.context-compaction-acceptance.v1"
@@ -91,9 +94,11 @@ def _receipt_of(stated: Stated) -> Receipt:
 
 
 def _refusal(opened: Stated, head: Opened) -> tuple[StatedReason, ...]:
-    """Return intake's refusal; an OPENED that asks for less than its origin needs is one as well."""
+    """Return intake's refusal; an OPENED that asks for less than its origin needs, or about nothing, is one as well."""
     if head.refusal:
         return head.refusal
+    if opened.evidence.join_key.source_population_sha256 is None:
+        return (StatedReason.of(Reason.of(_BINDING, "evidence.opened.source_population_sha256")),)
     if frozenset(head.required) != REQUIRED.get(opened.evidence.join_key.origin, frozenset()) or not head.required:
         return (StatedReason.of(Reason.of(_BINDING, "evidence.opened.required")),)
     return ()
@@ -162,6 +167,7 @@ def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Rec
             "commitment_snapshot_sha256": head.commitment_snapshot_sha256,
             "rendered_policy_sha256": head.rendered_policy_sha256,
             "compacted_output_sha256": receipt.compacted_output_sha256,
+            "semantic_assurance": SEMANTIC_ASSURANCE,
         }
     else:
         expected = {
@@ -173,9 +179,14 @@ def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Rec
             "decision": "CLEAN",
             "finding_count": 0,
         }
-    differing = [name for name, value in expected.items() if value is None or body.get(name) != value]
+    differing = [name for name, value in expected.items() if value is None or not _same(body.get(name), value)]
     differing.extend(_apart(kind, held))
     return differing
+
+
+def _same(found: JsonValue, expected: JsonValue) -> bool:
+    """Compare as JSON does: false is not 0, and 1.0 is not 1."""
+    return type(found) is type(expected) and found == expected
 
 
 def _apart(kind: EvidenceKind, held: Mapping[EvidenceKind, Receipt]) -> list[str]:
@@ -244,7 +255,7 @@ def _verdict(
         subject_sha256=key.subject_sha256,
         compacted_output_sha256=None if consistency is None else consistency.compacted_output_sha256,
         trust=head.trust,
-        assurance=_assurance(consistency) if accepted else NOT_ESTABLISHED,
+        assurance=SEMANTIC_ASSURANCE if accepted else NOT_ESTABLISHED,
         checks=checks,
         reasons=reasons,
         event_json=event_json,
@@ -256,11 +267,6 @@ def _verdict(
         valid_until=decided_at + head.valid_ms,
         versions={name: version for receipt in held.values() for name, version in sorted(receipt.versions.items())},
     )
-
-
-def _assurance(consistency: Receipt | None) -> str:
-    body = None if consistency is None else _body(consistency)
-    return NOT_ESTABLISHED if body is None else str(body.get("semantic_assurance", NOT_ESTABLISHED))
 
 
 def _event(
