@@ -22,7 +22,14 @@ from pratique.contract.topics import COMPACTION_REQUESTED, MAX_ENVELOPE_BYTES, M
 from pratique.contract.trust import KeyRole
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
 from streams.agents.loop import until_available
-from streams.application.admission import Admission, Pinned, PolicyFailure, admit_compaction, authenticate
+from streams.application.admission import (
+    Admission,
+    Pinned,
+    PolicyFailure,
+    admit_compaction,
+    authenticate,
+    check_request_id,
+)
 from streams.application.pinning import Pinning
 from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
@@ -153,6 +160,7 @@ class IntakeStep:
         age_ms = now_ms - request.requested_at
         if not -self._limits.skew_ms <= age_ms <= self._limits.horizon_ms:
             raise _ExpiredError(f"request is {age_ms} ms old, up to {self._limits.horizon_ms} are served")
+        check_request_id(request)
         return request
 
     def _pin(self, request: CompactionRequested, now_ms: int) -> Pinned | PolicyFailure:

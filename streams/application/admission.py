@@ -10,8 +10,9 @@ It reads no policy itself: the shell pins the set and hands it in, or the error 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from pratique.contract import digests
@@ -31,8 +32,8 @@ from pratique.contract.records import (
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.contract.trust import KeyRole, TrustTarget
-from pratique.errors import SignatureInvalidError, SignerNotAuthorisedError
-from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
+from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet
 from streams.errors import (
     CommitmentsMissingError,
     CommitmentsStaleError,
@@ -52,6 +53,9 @@ UNPINNED_DEADLINE_MS: Final = 30_000
 
 MAX_REASONS: Final = 64
 """Most reasons a refusal states: enough to mend it, few enough to keep evidence small."""
+
+MAX_KEPT_ID_BYTES: Final = 128 * 1024
+"""Most UTF-8 bytes of message ids that a fallback names; a policy whose tail is longer makes a request TOO_LARGE."""
 
 REQUIRED_EVIDENCE: Final = (EvidenceKind.CONSISTENCY, EvidenceKind.SCAN)
 
@@ -97,35 +101,41 @@ def authenticate(
     verify_ed25519(key.public_key, signature, topic, value)
 
 
+def check_request_id(request: CompactionRequested) -> None:
+    """Refuse a request whose id is longer than evidence can repeat: it names no request that could be answered.
+
+    Raises:
+        MalformedError: It is (MESSAGE_INVALID).
+    """
+    if len(request.compaction_request_id) > MAX_IDENTIFIER_CHARACTERS:
+        raise MalformedError(
+            f"compaction_request_id is longer than {MAX_IDENTIFIER_CHARACTERS} characters",
+            code=ReasonCode.MESSAGE_INVALID.value,
+        )
+
+
 def message_reasons(request: CompactionRequested) -> list[Reason]:
     """Return what is wrong with a request's identity and source messages (seed G001, before policy is read)."""
-    reasons = [
-        Reason.of(ReasonCode.MESSAGE_INVALID, name, "intake")
-        for name, value in (
-            ("task_id", request.task_id),
-            ("compaction_request_id", request.compaction_request_id),
-            ("policy_id", request.policy_id),
-        )
-        if not _is_identifier(value)
-    ]
+    return list(islice(_message_reasons(request), MAX_REASONS))
+
+
+def _message_reasons(request: CompactionRequested) -> Iterator[Reason]:
+    for name, value in (
+        ("task_id", request.task_id),
+        ("compaction_request_id", request.compaction_request_id),
+        ("policy_id", request.policy_id),
+    ):
+        if not _is_identifier(value):
+            yield Reason.of(ReasonCode.MESSAGE_INVALID, name, "intake")
     if not request.source_messages:
-        reasons.append(Reason.of(ReasonCode.MESSAGE_INVALID, "source_messages", "intake"))
-    reasons.extend(
-        Reason.of(ReasonCode.MESSAGE_INVALID, f"source_messages[{index}]", "intake")
-        for index, message in enumerate(request.source_messages)
-        if not _is_identifier(message.message_id) or not message.content
-    )
+        yield Reason.of(ReasonCode.MESSAGE_INVALID, "source_messages", "intake")
     seen: set[str] = set()
     for index, message in enumerate(request.source_messages):
+        if not _is_identifier(message.message_id) or not message.content:
+            yield Reason.of(ReasonCode.MESSAGE_INVALID, f"source_messages[{index}]", "intake")
         if message.message_id in seen:
-            reasons.append(Reason.of(ReasonCode.DUPLICATE_MESSAGE_ID, f"source_messages[{index}]", "intake"))
+            yield Reason.of(ReasonCode.DUPLICATE_MESSAGE_ID, f"source_messages[{index}]", "intake")
         seen.add(message.message_id)
-    return reasons[:MAX_REASONS]
-
-
-def is_admissible_tenant(tenant_id: str) -> bool:
-    """Say whether a tenant id can be looked up at all; the trust target decides the rest."""
-    return _is_identifier(tenant_id)
 
 
 def admit_compaction(
@@ -149,7 +159,7 @@ def admit_compaction(
     population = None if reasons else _population(request.source_messages)
     key = digests.compaction_join_key(request, value, population)
     if not within_quota:
-        reasons.append(Reason.of(ReasonCode.QUOTA_EXCEEDED, "", "intake"))
+        reasons = [Reason.of(ReasonCode.QUOTA_EXCEEDED, "", "intake"), *reasons[: MAX_REASONS - 1]]
     if reasons:
         return _refused(request, key, reasons, None)
     pinned = pin()
@@ -163,6 +173,7 @@ def admit_compaction(
         for path, size, bound in (
             ("", len(value), min(policy.max_request_bytes, MAX_REQUEST_BYTES)),
             ("source_messages", len(request.source_messages), policy.max_messages),
+            ("source_messages", _id_bytes(_tail(request, policy)), MAX_KEPT_ID_BYTES),
         )
         if size > bound
     ]
@@ -200,8 +211,8 @@ def _opened(
     policy_set = pinned.policy_set if pinned else None
     keep: tuple[str, ...] | None = None
     if policy_set is not None and snapshot is not None:
-        count = policy_set.compaction.fallback_message_count
-        keep = tuple(message.message_id for message in request.source_messages[-count:])
+        tail = _tail(request, policy_set.compaction)
+        keep = tail if _id_bytes(tail) <= MAX_KEPT_ID_BYTES else None
     opened = Opened(
         task_id=request.task_id[:MAX_IDENTIFIER_CHARACTERS],
         policy_id=request.policy_id[:MAX_IDENTIFIER_CHARACTERS],
@@ -221,6 +232,14 @@ def _opened(
     )
     pin = policy_set.policy_set_sha256 if policy_set else None
     return Evidence(EvidenceKind.OPENED, key, pin, opened=opened)
+
+
+def _tail(request: CompactionRequested, policy: CompactionPolicy) -> tuple[str, ...]:
+    return tuple(message.message_id for message in request.source_messages[-policy.fallback_message_count :])
+
+
+def _id_bytes(message_ids: Sequence[str]) -> int:
+    return sum(len(message_id.encode("utf-8")) for message_id in message_ids)
 
 
 def _least_trust(request: CompactionRequested) -> Provenance:

@@ -29,6 +29,9 @@ from streams.errors import (
 MAX_RENDERED: Final = 1024
 """How many rendered policy blocks' digests are remembered."""
 
+MAX_BLOCK_BYTES: Final = 256 * 1024
+"""Largest rendered policy block: a consistency receipt holds it, at most twice as long, and has to fit its topic."""
+
 
 class Pinning:
     """Pins requests against a policy store."""
@@ -58,7 +61,7 @@ class Pinning:
         try:
             return Pinned(policy_set, snapshot, self._rendered_sha256(policy_set, snapshot))
         except PolicyError as error:
-            return error
+            return Pinned(policy_set, error, None)
 
     def commitments(
         self, request: CompactionRequested, policy_set: PolicySet, now_ms: int
@@ -89,6 +92,9 @@ class Pinning:
         digest = self._rendered.get(key)
         if digest is None:
             constraints = constraint_set(policy_set.compaction.policy_sha256, policy_set.invariants, snapshot)
+            size = len(constraints.policy_block.encode("utf-8"))
+            if size > MAX_BLOCK_BYTES:
+                raise PolicyError(f"the rendered policy block has {size} bytes, {MAX_BLOCK_BYTES} are allowed")
             digest = constraints.rendered_policy_sha256
             self._rendered[key] = digest
             if len(self._rendered) > MAX_RENDERED:
