@@ -2,8 +2,9 @@
 
 The contract: ``plan`` only looks. ``apply`` creates what is missing, changes configuration that differs, and commits
 start offsets for every group and partition that has none, so that an app never has to guess where to begin. It
-refuses what would destroy: fewer partitions, a change of cleanup, and any change of the partition count of a topic
-that fixes it (a key's partition would change under open joins).
+refuses what would destroy: a change of cleanup, and any change of the partition count of a topic that fixes it (a key's
+partition would change under open joins). What an operator keeps for longer than the catalogue asks stays, unless it is
+agent content; partition counts that are not fixed are the operator's.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from pratique.errors import RefusedError
 from streams.adapters.kafka_admin import ExistingTopic, KafkaAdmin
 from topologies.apps import APPS, Topology
 from topologies.catalog import TOPICS, TopicSpec
 from topologies.settings import Settings
+
+_TIMESTAMPS: Final = "message.timestamp.type"
+_RETENTION: Final = "retention.ms"
 
 
 class ChangeKind(Enum):
@@ -71,13 +76,19 @@ def require_start_offsets(settings: Settings, topology: Topology) -> None:
     """Refuse to start an app whose group has lost its place.
 
     Raises:
-        RefusedError: A partition has no committed offset: ``topics apply`` was never run, or offsets expired.
+        RefusedError: A partition has no committed offset: ``topics apply`` was never run, or offsets expired. Or the
+            broker does not stamp the topic's records, so that their writers could choose their times.
         UnavailableError: The cluster does not answer.
     """
     admin = KafkaAdmin(settings.connection)
     existing = admin.topics((topology.reads.name,)).get(topology.reads.name)
     if existing is None:
         raise RefusedError(f"topic {topology.reads.name} does not exist; run `pratique topics apply`")
+    if (
+        topology.reads.append_time
+        and existing.configuration.get(_TIMESTAMPS) != topology.reads.configuration[_TIMESTAMPS]
+    ):
+        raise RefusedError(f"{_TIMESTAMPS} of {topology.reads.name} is not LogAppendTime; run `pratique topics apply`")
     committed = admin.committed(topology.group, topology.reads.name, existing.partitions)
     missing = [number for number in range(existing.partitions) if number not in committed]
     if missing:
@@ -116,6 +127,8 @@ def _creation(admin: KafkaAdmin, spec: TopicSpec, settings: Settings) -> _Differ
 def _changes(admin: KafkaAdmin, spec: TopicSpec, present: ExistingTopic, settings: Settings) -> list[_Difference]:
     found: list[_Difference] = []
     differing = {name: value for name, value in spec.configuration.items() if present.configuration.get(name) != value}
+    if not spec.content and _is_longer(present.configuration.get(_RETENTION), spec.retention_ms):
+        differing.pop(_RETENTION, None)
     if "cleanup.policy" in differing:
         found.append(_refusal(spec, "its cleanup policy differs; changing it would lose records"))
     elif differing:
@@ -129,6 +142,12 @@ def _changes(admin: KafkaAdmin, spec: TopicSpec, present: ExistingTopic, setting
         wanted = f"{settings.partitions} are set and {present.partitions} exist"
         found.append(_refusal(spec, f"its partition count can't change: {wanted}"))
     return found
+
+
+def _is_longer(present_ms: str | None, wanted_ms: int) -> bool:
+    """Compare retentions; a negative one is for ever."""
+    present = int(present_ms or "0")
+    return wanted_ms >= 0 and (present < 0 or present > wanted_ms)
 
 
 def _refusal(spec: TopicSpec, detail: str) -> _Difference:
