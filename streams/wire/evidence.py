@@ -32,7 +32,9 @@ ROLE_OF_KIND: Final[Mapping[EvidenceKind, MacRole]] = {
 """The one role that may state each kind."""
 
 
-_DECIDED_BYTE: Final = bytes([2 * list(EvidenceKind).index(EvidenceKind.DECIDED)])
+_WARM_UP_BYTES: Final = frozenset(
+    bytes([2 * list(EvidenceKind).index(kind)]) for kind in (EvidenceKind.OPENED, EvidenceKind.DECIDED)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,13 @@ class EvidenceReader:
         return Stated(evidence, bytes_sha256(value), record.offset, record.timestamp)
 
 
-def is_decided(value: bytes | None) -> bool:
-    """Say whether a value, should it be Evidence, is a DECIDED, without decoding it.
+def may_matter_later(value: bytes | None) -> bool:
+    """Say whether a value, should it be Evidence, is an OPENED or a DECIDED, without decoding it.
 
     The kind is the record's first field: one zigzag byte after the header. A warm-up reads a horizon of evidence for
-    its decisions alone; what passes here is still authenticated.
+    these alone; what passes here is still authenticated.
     """
-    return value is not None and value[avro.HEADER_BYTES : avro.HEADER_BYTES + 1] == _DECIDED_BYTE
+    return value is not None and value[avro.HEADER_BYTES : avro.HEADER_BYTES + 1] in _WARM_UP_BYTES
 
 
 def _check_body(evidence: Evidence) -> None:

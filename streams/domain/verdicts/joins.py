@@ -99,6 +99,7 @@ class PartitionJoins:
         self._decided: OrderedDict[bytes, tuple[int, int]] = OrderedDict()
         self._opened_before: OrderedDict[bytes, int] = OrderedDict()
         self._latest_ms = 0
+        self._forgotten_ms = -1
         self.next_offset: int | None = None
         self.ignored = 0
 
@@ -144,13 +145,23 @@ class PartitionJoins:
             self._opened_before.setdefault(identity, stated.at_ms)
         self._forget()
 
-    def reopen(self, committed: int) -> None:
-        """Go back to the committed offset: no join is open, and what was decided at or after it will be read again."""
+    def can_reopen(self, resumes_ms: int) -> bool:
+        """Say whether everything is still known that reading from a log time onwards needs to know."""
+        return self._forgotten_ms < resumes_ms - self._limits.retention_ms
+
+    def reopen(self, committed: int, resumes_ms: int) -> None:
+        """Go back to the committed offset: no join is open, and what was decided at or after it will be read again.
+
+        Args:
+            committed: The committed offset.
+            resumes_ms: Log time there; what is too old is judged by it again, not by what was read further on.
+        """
         for identity, join in self._open.items():
             self._opened_before.setdefault(identity, join.opened.at_ms)
         self._open.clear()
         self._open_by_tenant.clear()
         self.next_offset = None
+        self._latest_ms = resumes_ms
         while self._decided and next(reversed(self._decided.values()))[0] >= committed:
             identity, (_, at_ms) = self._decided.popitem()
             self._opened_before.setdefault(identity, at_ms)
@@ -261,11 +272,13 @@ class PartitionJoins:
             if at_ms >= oldest:
                 break
             del self._decided[identity]
+            self._forgotten_ms = max(self._forgotten_ms, at_ms)
         while self._opened_before:
             identity, opened_ms = next(iter(self._opened_before.items()))
             if opened_ms >= oldest:
                 break
             del self._opened_before[identity]
+            self._forgotten_ms = max(self._forgotten_ms, opened_ms)
 
 
 def _head(stated: Stated) -> Opened:
