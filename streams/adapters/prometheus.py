@@ -6,6 +6,7 @@ alone, so neither content nor a request's identity can reach a metrics store.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
@@ -28,6 +29,7 @@ class PrometheusMetrics:
     def __init__(self, constant: Mapping[str, str]) -> None:
         self._constant = dict(constant)
         self._registry = CollectorRegistry()
+        self._making = threading.Lock()
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
         self._histograms: dict[str, Histogram] = {}
@@ -47,17 +49,19 @@ class PrometheusMetrics:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Add an observation of a duration, in seconds."""
-        if name not in self._histograms:
-            self._histograms[name] = Histogram(
-                PREFIX + name, name, list(self._all(labels)), registry=self._registry, buckets=BUCKETS
-            )
+        with self._making:
+            if name not in self._histograms:
+                self._histograms[name] = Histogram(
+                    PREFIX + name, name, list(self._all(labels)), registry=self._registry, buckets=BUCKETS
+                )
         self._histograms[name].labels(**self._all(labels)).observe(seconds)
 
     def _all(self, labels: Mapping[str, str]) -> dict[str, str]:
         return {**self._constant, **labels}
 
     def _metric(self, known: dict[str, MetricT], kind: type[MetricT], name: str, labels: Mapping[str, str]) -> MetricT:
-        metric = known.get(name)
-        if metric is None:
-            metric = known[name] = kind(PREFIX + name, name, list(self._all(labels)), registry=self._registry)
-        return metric
+        with self._making:  # steps count on the loop and in threads, and a second metric of one name is an error
+            metric = known.get(name)
+            if metric is None:
+                metric = known[name] = kind(PREFIX + name, name, list(self._all(labels)), registry=self._registry)
+            return metric

@@ -2,7 +2,8 @@
 
 The contract: an app process ends with status 0 after SIGTERM (drained and committed), 70 when it ended without marking
 a batch, and the usual codes for what an operator has to mend. The supervisor starts each app as a process of its own
-and starts it again when it ends with 70 or is killed; it ends when it is told to.
+and starts it again when it ends with 70 or is killed; it ends when it is told to, or with the status of an app that an
+operator has to mend.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ def _ready(settings: Settings) -> None:
 
 def _supervise(names: Sequence[str]) -> None:
     stopping = False
+    failed = 0
 
     def stop(*_: object) -> None:
         nonlocal stopping
@@ -115,10 +117,15 @@ def _supervise(names: Sequence[str]) -> None:
             if stopping or (status != EXIT_UNMARKED and status >= 0):
                 del processes[name]
                 if status > 0 and not stopping:
+                    failed = status
                     stop()
             else:
                 click.echo(f"pratique: {name} ended with {status}; starting it again", err=True)
                 processes[name] = _started(name)
+                if stopping:  # told to while it was started, and so not yet among those that were told
+                    processes[name].terminate()
+    if failed:
+        raise SystemExit(failed)
 
 
 def _started(name: str) -> subprocess.Popen[bytes]:
