@@ -15,8 +15,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -94,38 +95,39 @@ def _ready(settings: Settings) -> None:
 
 
 def _supervise(names: Sequence[str]) -> None:
-    stopping = False
-    failed = 0
+    stopping = threading.Event()
+    processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
+        stopping.set()
         for process in processes.values():
             process.terminate()
 
-    processes: dict[str, subprocess.Popen[bytes]] = {}
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    failed = 0
     for name in names:
         processes[name] = _started(name)
     while processes:
         time.sleep(RESTART_SECONDS)
-        for name, process in list(processes.items()):
-            status = process.poll()
-            if status is None:
-                continue
-            if stopping or (status != EXIT_UNMARKED and status >= 0):
+        for name, status in _ended(processes):
+            if stopping.is_set() or (status != EXIT_UNMARKED and status >= 0):
                 del processes[name]
-                if status > 0 and not stopping:
+                if status > 0 and not stopping.is_set():
                     failed = status
                     stop()
-            else:
-                click.echo(f"pratique: {name} ended with {status}; starting it again", err=True)
-                processes[name] = _started(name)
-                if stopping:  # told to while it was started, and so not yet among those that were told
-                    processes[name].terminate()
+                continue
+            click.echo(f"pratique: {name} ended with {status}; starting it again", err=True)
+            processes[name] = _started(name)
+            if stopping.is_set():  # told to while it was started, and so not yet among those that were told
+                processes[name].terminate()
     if failed:
         raise SystemExit(failed)
+
+
+def _ended(processes: Mapping[str, subprocess.Popen[bytes]]) -> list[tuple[str, int]]:
+    polled = [(name, process.poll()) for name, process in processes.items()]
+    return [(name, status) for name, status in polled if status is not None]
 
 
 def _started(name: str) -> subprocess.Popen[bytes]:
