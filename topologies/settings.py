@@ -6,6 +6,7 @@ what it expects. Secrets are never settings: keys come from the key source that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,6 +15,11 @@ from typing import Any, Final
 from pratique.errors import ConfigurationError
 
 PREFIX: Final = "PRATIQUE_"
+_LEAST: Final[Mapping[str, int]] = {"skew_ms": 0, "quota_per_second": 0, "metrics_port": -1}
+"""Smallest value of a number; 1 where it is not named here."""
+
+_LOG_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
 KAFKA_PREFIX: Final = "PRATIQUE_KAFKA_"
 """``PRATIQUE_KAFKA_SECURITY_PROTOCOL=SSL`` sets librdkafka's ``security.protocol``."""
 
@@ -81,7 +87,7 @@ class Settings:
         for item in fields(cls):
             text = environment.get(PREFIX + item.name.upper())
             if item.name != "kafka" and text is not None:
-                values[item.name] = _parsed(PREFIX + item.name.upper(), text, type(item.default))
+                values[item.name] = _parsed(item.name, text, type(item.default))
         values["kafka"] = {
             name.removeprefix(KAFKA_PREFIX).lower().replace("_", "."): value
             for name, value in environment.items()
@@ -114,9 +120,15 @@ class Settings:
         return Path(self.required(name))
 
 
-def _parsed(variable: str, text: str, kind: type) -> object:
+def _parsed(name: str, text: str, kind: type) -> object:
+    variable = PREFIX + name.upper()
     parsers: Mapping[type, Callable[[str], object]] = {int: int, float: float, str: str}
     try:
-        return parsers[kind](text)
+        value = parsers[kind](text)
     except ValueError:
         raise ConfigurationError(f"{variable} is not a {kind.__name__}") from None
+    if isinstance(value, int | float) and not _LEAST.get(name, 1) <= value < math.inf:
+        raise ConfigurationError(f"{variable} is not a number of at least {_LEAST.get(name, 1)}")
+    if name == "log_level" and value not in _LOG_LEVELS:
+        raise ConfigurationError(f"{variable} is none of {', '.join(_LOG_LEVELS)}")
+    return value
