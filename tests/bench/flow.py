@@ -22,7 +22,7 @@ from infra.stack.stack import Stack
 from pratique.contract import avro
 from pratique.contract.records import Verdict
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, COMPACTION_REQUESTED
-from tests.bench.load import Signed, signed_requests
+from tests.bench.load import MakeRequests, Signed, signed_requests
 
 APPS: Final = ("intake", "consistency", "scan", "scan-2", "verdict")
 PATIENCE_SECONDS: Final = 300.0
@@ -42,6 +42,7 @@ class Flow:
         peak_pss_mib: Highest PSS by process tree.
         peak_total_mib: Highest sum of them at one moment.
         outcomes: Verdicts by outcome.
+        mean_request_bytes: Mean size of a request as published.
     """
 
     requests_per_second: float
@@ -51,6 +52,7 @@ class Flow:
     peak_pss_mib: Mapping[str, float]
     peak_total_mib: float
     outcomes: Mapping[str, int]
+    mean_request_bytes: float
 
 
 class VerdictReader:
@@ -72,6 +74,8 @@ class VerdictReader:
     def poll(self, seconds: float) -> None:
         """Take what has arrived."""
         for message in self._consumer.consume(2000, seconds):
+            if message.error() is not None:  # the broker is restarting or slow; the wait has its own end
+                continue
             verdict = avro.decode(message.value(), Verdict)
             if verdict.request_sha256 not in self.arrived:
                 self.arrived[verdict.request_sha256] = time.monotonic()
@@ -102,14 +106,14 @@ def start_apps(stack: Stack) -> None:
     stack.wait_until_ready(APPS)
 
 
-def measure(stack: Stack, stack_file: Path, count: int, *, run: str) -> Flow:
+def measure(stack: Stack, stack_file: Path, count: int, make: MakeRequests) -> Flow:
     """Measure a stack whose apps run.
 
     Args:
         stack: The stack.
         stack_file: Its ``stack.json``.
         count: How many requests the throughput is measured with.
-        run: Name of the run, for request ids.
+        make: What the requests are about.
 
     Raises:
         TimeoutError: A request got no verdict.
@@ -117,12 +121,13 @@ def measure(stack: Stack, stack_file: Path, count: int, *, run: str) -> Flow:
     producer = Producer({"bootstrap.servers": stack.broker.bootstrap, "linger.ms": 2, "compression.type": "lz4"})
     reader = VerdictReader(stack.broker.bootstrap)
     with PssSampler(stack.process_ids()) as sampler:
-        warm = signed_requests(stack_file, WARM_UP_REQUESTS, run=f"{run}-warm")
+        warm = signed_requests(stack_file, WARM_UP_REQUESTS, make)
         _publish(producer, warm)
         reader.wait(warm)
         reader.outcomes.clear()
-        rate, cpu = _throughput(stack, producer, reader, signed_requests(stack_file, count, run=run))
-        paced = signed_requests(stack_file, max(50, int(rate / 3 * LATENCY_SECONDS)), run=f"{run}-paced")
+        requests = signed_requests(stack_file, count, make)
+        rate, cpu = _throughput(stack, producer, reader, requests)
+        paced = signed_requests(stack_file, max(50, int(rate / 3 * LATENCY_SECONDS)), make)
         latencies = sorted(_latencies(producer, reader, paced, rate / 3))
     reader.close()
     return Flow(
@@ -133,6 +138,7 @@ def measure(stack: Stack, stack_file: Path, count: int, *, run: str) -> Flow:
         dict(sampler.peak_mib),
         sampler.peak_total_mib,
         dict(reader.outcomes),
+        sum(len(item.value) for item in requests) / len(requests),
     )
 
 

@@ -1,29 +1,29 @@
-"""Requests for a benchmark: signed in advance, so that making them costs the measurement nothing."""
+"""Requests for a benchmark: real conversations with summaries that pass, signed before anything is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
+from infra.stack import scenarios
 from pratique.client import Gate, now_in_ms
 from pratique.contract import avro, digests
+from pratique.contract.records import CompactionRequested
 from pratique.contract.signing import Headers
 from pratique.contract.topics import COMPACTION_REQUESTED
 from pratique.stack import Stack as StackFile
 from pratique.stack import TrustedSigner
 
 TENANT: Final = "tenant-a"
-MESSAGES: Final = 12
-MESSAGE_CHARACTERS: Final = 400
 
-SUMMARY: Final = (
+SHORT_SUMMARY: Final = (
     "Do not expose secrets. "
     "Do not delete or change files outside the workspace without the user's confirmation. "
     "Use approved tools only. "
-    "Run the tests before the task is reported as done. "
-    'The task is "Find out why the import test fails" (message m0).'
+    "Run the tests before the task is reported as done."
 )
 
 
@@ -37,34 +37,41 @@ class Signed:
     headers: Headers
 
 
-def signed_requests(stack_file: Path, count: int, *, run: str) -> list[Signed]:
-    """Return signed requests that a gate accepts, each its own, of about 5 KB.
+MakeRequests = Callable[[Gate, int], Sequence[CompactionRequested]]
+
+
+def conversations(gate: Gate, count: int) -> Sequence[CompactionRequested]:
+    """Return requests for the sample conversations, one after the other, each under an id of its own."""
+    return [scenario.request(gate) for scenario in islice(cycle(scenarios.clean()), count)]
+
+
+def small(gate: Gate, count: int) -> Sequence[CompactionRequested]:
+    """Return requests that are as small as they get: two short messages, constraints alone in the summary."""
+    messages = [
+        {"message_id": "m1", "role": "user", "content": "Find out why the import fails", "provenance": "TRUSTED"},
+        {"message_id": "m2", "role": "assistant", "content": "A row without a key breaks it", "provenance": "TRUSTED"},
+    ]
+    candidate = gate.draft(messages, SHORT_SUMMARY, task_id="small")
+    return [gate.request(messages, candidate, task_id="small") for _ in range(count)]
+
+
+def signed_requests(stack_file: Path, count: int, make: MakeRequests) -> list[Signed]:
+    """Return signed requests that a gate accepts, each its own.
 
     Args:
         stack_file: The stack they are for.
         count: How many.
-        run: Distinguishes this run's request ids from those of another.
+        make: What they are about.
     """
     stack = StackFile.read(stack_file)
     with Gate.from_stack(stack_file, tenant_id=TENANT) as gate:
         policies = stack.policies(now_in_ms)
         signer = TrustedSigner(stack.publisher_keys(TENANT, None), policies, TENANT, now_in_ms)
-        return [_signed(gate, signer, f"{run}-{number}") for number in range(count)]
+        return [_signed(request, signer) for request in make(gate, count)]
 
 
-def _signed(gate: Gate, signer: TrustedSigner, name: str) -> Signed:
-    request = gate.request(_messages(name), gate.draft(_messages(name), SUMMARY, task_id=name), task_id=name)
+def _signed(request: CompactionRequested, signer: TrustedSigner) -> Signed:
     value = avro.encode(request)
     population = digests.source_population_sha256([digests.message_sha256(item) for item in request.source_messages])
     headers = signer.sign(COMPACTION_REQUESTED, value).headers
     return Signed(digests.request_sha256(value), population.encode(), value, headers)
-
-
-def _messages(name: str) -> Sequence[dict[str, str]]:
-    filler = ("the importer reads the table row by row and keeps what it has seen " * 8)[:MESSAGE_CHARACTERS]
-    first = {"message_id": "m0", "role": "user", "content": f"Find out why the import test fails ({name})"}
-    rest = [
-        {"message_id": f"m{number}", "role": ("assistant", "tool")[number % 2], "content": f"{number} {filler}"}
-        for number in range(1, MESSAGES)
-    ]
-    return [{**item, "provenance": "TRUSTED"} for item in [first, *rest]]
