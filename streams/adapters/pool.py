@@ -14,12 +14,11 @@ import asyncio
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import Future
-from threading import Thread
+from threading import Event, Thread
 from typing import Final, Self
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.contract.reasons import ReasonCode
-from pratique.errors import MalformedError
 from streams.adapters.detectors import STANDARD
 from streams.adapters.pool_jobs import Answer, Job, JobQueue, read_answer
 from streams.adapters.pool_worker import WorkerProcess
@@ -32,7 +31,10 @@ from streams.errors import ConfigurationError, DetectorError
 MAX_ATTEMPTS: Final = 2
 """How often a job is begun when its process dies under it."""
 
-START_ATTEMPTS: Final = 3
+START_DELAYS_S: Final = (0.0, 0.1, 0.5, 2.0)
+"""Waits before each attempt to start a worker. After the last, if none lives, what waits is answered DETECTOR_ERROR."""
+
+_JOIN_TIMEOUT_S: Final = 10.0
 _POOL: Final = "pool"
 _PRELOAD: Final = "streams.adapters.preload"
 
@@ -46,6 +48,7 @@ class WorkerPool:
         max_pending: Most jobs that wait or run; ``scan`` waits while there are as many.
         max_jobs_per_worker: Jobs after which a process is replaced, so that no leak grows for ever.
         start_timeout_s: How long a process may take to load its detectors.
+        start_delays_s: Waits before each attempt to start a process.
         preload: Whether the fork server loads the standard detectors once for all; the first pool of a process
             decides. Leave it to the default unless workers must not share memory.
     """
@@ -58,6 +61,7 @@ class WorkerPool:
         max_pending: int = 64,
         max_jobs_per_worker: int = 10_000,
         start_timeout_s: float = 60.0,
+        start_delays_s: Sequence[float] = START_DELAYS_S,
         preload: bool | None = None,
     ) -> None:
         if min(workers, max_pending, max_jobs_per_worker) < 1:
@@ -65,6 +69,7 @@ class WorkerPool:
         self._factory = factory
         self._max_jobs = max_jobs_per_worker
         self._start_timeout_s = start_timeout_s
+        self._start_delays_s = tuple(start_delays_s)
         self._context = multiprocessing.get_context("forkserver")
         if factory == STANDARD if preload is None else preload:
             self._context.set_forkserver_preload([_PRELOAD])
@@ -139,6 +144,12 @@ class WorkerPool:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def _fail_waiting(self) -> None:
+        """Answer what waits, where no slot has a worker that could: an error in time beats none."""
+        if not self.pids:
+            for job in self._jobs.drain():
+                job.finish(ReasonCode.DETECTOR_ERROR)
+
     async def _submit(self, body: dict[str, JsonValue], timeout_ms: int) -> Answer | ReasonCode:
         async with self._pending:
             job = Job(canonical_bytes(body), timeout_ms / 1000)
@@ -154,7 +165,7 @@ class _Slot:
         self._pool = pool
         self._worker: WorkerProcess | None = None
         self._thread: Thread | None = None
-        self._ended = False
+        self._ended = Event()
         self.ready: Future[ScannerManifest] = Future()
 
     @property
@@ -168,23 +179,28 @@ class _Slot:
             self._thread.start()
 
     def end(self) -> None:
-        self._ended = True
+        self._ended.set()
         worker = self._worker
         if worker is not None:
             worker.kill()
 
     def join(self) -> None:
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_JOIN_TIMEOUT_S)
 
     def _run(self) -> None:
         try:
             self.ready.set_result(self._live_worker().manifest)
-        except DetectorError as error:
+        except Exception as error:  # noqa: BLE001 - whoever awaits the start must hear of it
             self.ready.set_exception(error)
             return
-        while chunk := self._pool._jobs.take():  # noqa: SLF001 - a slot is part of its pool
-            self._serve([job for job in chunk if job.begin()])
+        while not self._ended.is_set():
+            try:
+                worker = self._live_worker()
+            except DetectorError:
+                self._pool._fail_waiting()  # noqa: SLF001 - a slot is part of its pool
+                continue
+            self._serve(worker, [job for job in self._pool._jobs.take() if job.begin()])  # noqa: SLF001
         self._drop_worker()
 
     def _live_worker(self) -> WorkerProcess:
@@ -197,14 +213,16 @@ class _Slot:
             return self._worker
         self._drop_worker()
         pool = self._pool
-        for _ in range(START_ATTEMPTS):
-            if self._ended:
+        for delay_s in pool._start_delays_s:  # noqa: SLF001
+            if self._ended.wait(delay_s):
                 break
             try:
-                self._worker = WorkerProcess(pool._context, pool._factory, timeout_s=pool._start_timeout_s)  # noqa: SLF001
-            except DetectorError:
+                self._worker = WorkerProcess(pool._context, pool._factory)  # noqa: SLF001
+                manifest = self._worker.load(timeout_s=pool._start_timeout_s)  # noqa: SLF001
+            except (DetectorError, OSError):
+                self._drop_worker()
                 continue
-            if pool._scanner is None or self._worker.manifest == pool._scanner:  # noqa: SLF001
+            if pool._scanner is None or manifest == pool._scanner:  # noqa: SLF001
                 return self._worker
             self._drop_worker()
         raise DetectorError("scan worker does not start")
@@ -214,14 +232,11 @@ class _Slot:
         if worker is not None:
             worker.end()
 
-    def _serve(self, chunk: list[Job]) -> None:
+    def _serve(self, worker: WorkerProcess, chunk: list[Job]) -> None:
         if not chunk:
             return
-        try:
-            worker = self._live_worker()
-        except DetectorError:
-            for job in chunk:
-                job.finish(ReasonCode.DETECTOR_ERROR)
+        if not worker.is_alive():  # it died idle: none of these was begun
+            self._pool._jobs.put_back(chunk)  # noqa: SLF001
             return
         done = 0
         try:
@@ -233,7 +248,7 @@ class _Slot:
             self._drop_worker()
             chunk[done].finish(ReasonCode.DETECTOR_TIMEOUT)
             self._pool._jobs.put_back(chunk[done + 1 :])  # noqa: SLF001
-        except (DetectorError, MalformedError):
+        except Exception:  # noqa: BLE001 - gone, or it speaks nonsense; a slot that ended here would strand its jobs
             self._drop_worker()
             self._retry(chunk[done])
             self._pool._jobs.put_back(chunk[done + 1 :])  # noqa: SLF001

@@ -19,7 +19,7 @@ from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError
 from streams.application.ports.detection import Detection, ScanFailure
-from streams.domain.scanning.finding import Finding
+from streams.domain.scanning.finding import Finding, check_name
 from streams.domain.scanning.request import ScanReceipt
 
 CHUNK_JOBS: Final = 16
@@ -113,14 +113,19 @@ class JobQueue:
                 chunk.append(self._jobs.popleft())
             return chunk
 
+    def drain(self) -> list[Job]:
+        """Return the jobs that wait, and wait no more."""
+        with self._changed:
+            waiting = list(self._jobs)
+            self._jobs.clear()
+        return waiting
+
     def close(self) -> list[Job]:
         """Take no more jobs; returns those that waited."""
         with self._changed:
             self._closed = True
-            waiting = list(self._jobs)
-            self._jobs.clear()
             self._changed.notify_all()
-        return waiting
+        return self.drain()
 
 
 def read_answer(payload: bytes) -> Answer:
@@ -147,7 +152,7 @@ def _failure(body: JsonValue) -> ScanFailure | None:
         return None
     try:
         if isinstance(body, Mapping):
-            return ScanFailure(ReasonCode(body["code"]), str(body["detector"]))
+            return ScanFailure(ReasonCode(body["code"]), check_name(body["detector"]))
     except (KeyError, ValueError):
         pass
     raise MalformedError("worker's failure is not of its closed form")

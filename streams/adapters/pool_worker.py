@@ -1,7 +1,7 @@
 """A worker process seen from its parent: started, spoken to, ended.
 
-The contract: a ``WorkerProcess`` exists only once its detectors are loaded and it has said which scanner it is. Every
-way of it being gone is a ``DetectorError``; too slow is a ``TimeoutError``.
+The contract: every way of it being gone is a ``DetectorError``; too slow is a ``TimeoutError``. It is usable once
+``load`` has returned which scanner it is, and ended by ``end``, whatever state it is in.
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ _END_TIMEOUT_S: Final = 5.0
 
 
 class WorkerProcess:
-    """One live worker.
+    """One worker.
 
     Args:
         context: Where processes come from.
         factory: Path of the detectors' factory.
-        timeout_s: How long loading may take.
 
     Attributes:
-        manifest: Which scanner it says it is.
         jobs: How many jobs it was sent.
 
     Raises:
-        DetectorError: It did not load in time, or died.
+        DetectorError: No process starts.
     """
 
-    def __init__(self, context: ForkServerContext, factory: str, *, timeout_s: float) -> None:
+    def __init__(self, context: ForkServerContext, factory: str) -> None:
         self.jobs = 0
+        self._manifest: ScannerManifest | None = None
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._process = context.Process(target=worker_main, args=(theirs, factory), name="scan-worker", daemon=True)
@@ -47,12 +46,30 @@ class WorkerProcess:
             except (OSError, EOFError) as error:
                 self._channel.close()
                 raise DetectorError("scan worker does not start") from error
+
+    def load(self, *, timeout_s: float) -> ScannerManifest:
+        """Wait until its detectors are loaded, and return which scanner it is.
+
+        Raises:
+            DetectorError: It did not load in time, or died.
+        """
         try:
             hello = json.loads(receive_frame(self._channel, timeout_s=timeout_s))
-            self.manifest: ScannerManifest = read_manifest(hello["ready"])
+            self._manifest = read_manifest(hello["ready"])
         except (PeerClosedError, TimeoutError, ValueError, TypeError, KeyError, MalformedError) as error:
-            self.end()
             raise DetectorError("scan worker did not load its detectors") from error
+        return self._manifest
+
+    @property
+    def manifest(self) -> ScannerManifest:
+        """Which scanner it said it is.
+
+        Raises:
+            DetectorError: It has not loaded.
+        """
+        if self._manifest is None:
+            raise DetectorError("scan worker did not load its detectors")
+        return self._manifest
 
     @property
     def pid(self) -> int | None:

@@ -2,7 +2,7 @@
 
 The contract: every job is answered with one frame, in order; what goes wrong inside a detector is an answer too, and
 names code and detector, never a message. The receipt is made here, over what was really received. The process dies
-with its parent, whatever ends that: its socket closes, or the kernel kills it.
+with its parent, whatever ends that and whatever it is doing.
 
 It holds no keys and opens no connection.
 """
@@ -10,6 +10,7 @@ It holds no keys and opens no connection.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import multiprocessing
 import os
@@ -62,24 +63,37 @@ def worker_main(channel: socket.socket, factory: str) -> None:
 
 
 def _die_with_parent() -> None:
-    for ignored in (signal.SIGINT, signal.SIGTERM):  # the parent ends its workers after it has drained them
-        signal.signal(ignored, signal.SIG_IGN)
-    # The fork server's death kills this process in the middle of any computation; the server dies when our parent
-    # does. Where that happened before this line, the parent's sentinel says so.
+    # A terminal's Ctrl-C reaches every process; the parent ends its workers after it has drained them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # The fork server's death kills this process (PR_SET_PDEATHSIG); the parent's does so through the sentinel, a pipe
+    # that ends with it: the kernel then sends SIGIO, whose default ends the process in the middle of any computation.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     parent = multiprocessing.parent_process()
-    if parent is not None and connection.wait([parent.sentinel], timeout=0):
+    if parent is None:
+        return
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    if connection.wait([parent.sentinel], timeout=0):  # it was gone before
         os._exit(0)
 
 
 def _serve(channel: socket.socket, detectors: Sequence[Detector], manifest: ScannerManifest) -> None:
     while True:
         for job in json.loads(receive_frame(channel, timeout_s=None)):
-            answer = _answer(job, detectors, manifest)
-            send_frame(channel, canonical_bytes(answer), timeout_s=_ANSWER_TIMEOUT_S)
+            said = answer(job, detectors, manifest)
+            send_frame(channel, canonical_bytes(said), timeout_s=_ANSWER_TIMEOUT_S)
 
 
-def _answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: ScannerManifest) -> dict[str, JsonValue]:
+def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: ScannerManifest) -> dict[str, JsonValue]:
+    """Do one job: detect, and make the receipt where it is a scan request.
+
+    Args:
+        job: A scan request under ``request``, or fields with a profile.
+        detectors: What looks.
+        manifest: Which scanner they are.
+    """
     request = job.get("request")
     stated = request if request is not None else job
     fields = [Field(item["path"], item["value"]) for item in stated["fields"]]
@@ -90,14 +104,14 @@ def _answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Sca
         failure = (ReasonCode.DETECTOR_ERROR, "scan")
     else:
         findings, failure = _detect(fields, profile, detectors)
-    answer: dict[str, JsonValue] = {
+    body: dict[str, JsonValue] = {
         "findings": [finding.body() for finding in findings[:MAX_FINDINGS]],
         "finding_count": len(findings),
         "failure": None if failure is None else {"code": failure[0].value, "detector": failure[1]},
     }
     if request is not None:
-        answer["receipt"] = _receipt(request, fields, findings, manifest, failed=failure is not None).body()
-    return answer
+        body["receipt"] = _receipt(request, fields, findings, manifest, failed=failure is not None).body()
+    return body
 
 
 def _detect(

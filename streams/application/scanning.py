@@ -143,7 +143,7 @@ def conclude_scan(pending: PendingScan, response: ScanResponse) -> ScanResult:
         reasons = (Reason.of(detection.failure.code, "", detection.failure.detector),)
     elif receipt.decision is Decision.ERROR:
         reasons = (Reason.of(ReasonCode.DETECTOR_ERROR, "", SCANNER),)
-    elif not _consistent(response):
+    elif not _consistent(response, pending.population):
         reasons = (Reason.of(ReasonCode.RECEIPT_BINDING_DIFFERS, "", SCANNER),)
     else:
         reasons = finding_reasons(detection.findings)
@@ -188,9 +188,12 @@ def _bound(receipt: ScanReceipt, request: ScanRequest) -> bool:
     return True
 
 
-def _consistent(response: ScanResponse) -> bool:
-    """Say whether decision, count and findings tell one story; a receipt that does not is no evidence."""
+def _consistent(response: ScanResponse, population: ScanPopulation) -> bool:
+    """Say whether decision, count, findings and fields tell one story; a receipt that does not is no evidence."""
     count, found = response.receipt.finding_count, len(response.detection.findings)
+    paths = {field.path for field in population.fields}
+    if not all(finding.path in paths for finding in response.detection.findings):
+        return False
     if response.receipt.decision is Decision.CLEAN:
         return count == 0 and found == 0
     return 0 < found <= count

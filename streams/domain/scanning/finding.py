@@ -8,12 +8,17 @@ It decides nothing: which categories block is policy's, and the use case's (``st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from pratique.contract.canonical import JsonValue
 from pratique.errors import MalformedError
+
+_NAME: Final = re.compile(r"[0-9A-Za-z_./+-]{1,128}")
+"""Names of detectors and types: words of rules, so that no text can travel as one."""
 
 
 class Category(Enum):
@@ -67,14 +72,27 @@ class Finding:
             MalformedError: It is not the object that ``body`` makes.
         """
         try:
-            category, detector, kind, path = (str(body[key]) for key in ("category", "detector", "type", "path"))
-            start, end, score = (body[key] for key in ("start", "end", "score"))
-            known = Category(category)
+            detector, kind = (check_name(body[key]) for key in ("detector", "type"))
+            path, start, end, score = (body[key] for key in ("path", "start", "end", "score"))
+            category = Category(body["category"])
         except (KeyError, ValueError):
             raise MalformedError("finding is not of its closed form") from None
-        if type(start) is not int or type(end) is not int or type(score) not in {int, float}:
+        if not isinstance(path, str) or not isinstance(score, int | float) or isinstance(score, bool):
             raise MalformedError("finding is not of its closed form")
-        return cls(known, detector, kind, path, start, end, float(score))  # type: ignore[arg-type]  # checked above
+        if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+            raise MalformedError("finding is not of its closed form")
+        return cls(category, detector, kind, path, start, end, float(score))
+
+
+def check_name(name: JsonValue) -> str:
+    """Return a detector's or a type's name, which comes from rules and never from a text.
+
+    Raises:
+        MalformedError: It is none.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise MalformedError("finding holds a name that is none")
+    return name
 
 
 def ordered(findings: Iterable[Finding], paths: Sequence[str]) -> list[Finding]:
