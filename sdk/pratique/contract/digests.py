@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
 
 from pratique.contract.canonical import JsonValue, bytes_sha256, canonical_sha256, text_sha256
@@ -55,6 +55,24 @@ def compaction_subject_sha256(candidate_json: str) -> str:
 def recall_subject_sha256(contents: Iterable[tuple[str, str, str]]) -> str:
     """Return the canonical digest of the sorted list of [entry, version, content digest]."""
     return canonical_sha256([list(item) for item in sorted(contents)])
+
+
+def finding_json(finding: Mapping[str, JsonValue]) -> str:
+    """Return a recall finding's one JSON text (AID-D-001.005 G001): sorted keys, **with** ASCII escaping.
+
+    Raises:
+        ValueError: A number in it is not finite.
+    """
+    return json.dumps(finding, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def finding_id(finding: Mapping[str, JsonValue]) -> str:
+    """Return a recall finding's identity: the digest of ``finding_json`` without ``observed_at``.
+
+    What was found does not depend on when, so a finding that is stated again has the same id.
+    """
+    stated = {name: value for name, value in finding.items() if name != "observed_at"}
+    return hashlib.sha256(finding_json(stated).encode("ascii")).hexdigest()
 
 
 def request_sha256(value: bytes) -> str:
