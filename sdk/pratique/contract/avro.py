@@ -208,7 +208,7 @@ def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         hints = get_type_hints(hint)
         names = [item.name for item in fields(hint)]
         converters = [_from_plain(hints[name]) for name in names]
-        values = itemgetter(*names)
+        values = itemgetter(*names) if len(names) > 1 else lambda value: (value[names[0]],)
         make = typing.cast("Callable[..., Any]", hint)
         return lambda value: make(*[convert(item) for convert, item in zip(converters, values(value), strict=True)])
     inner = _optional(hint)
