@@ -125,13 +125,13 @@ def _message_reasons(request: CompactionRequested) -> Iterator[Reason]:
         ("compaction_request_id", request.compaction_request_id),
         ("policy_id", request.policy_id),
     ):
-        if not _is_identifier(value):
+        if not is_identifier(value):
             yield Reason.of(ReasonCode.MESSAGE_INVALID, name, "intake")
     if not request.source_messages:
         yield Reason.of(ReasonCode.MESSAGE_INVALID, "source_messages", "intake")
     seen: set[str] = set()
     for index, message in enumerate(request.source_messages):
-        if not _is_identifier(message.message_id) or not message.content:
+        if not is_identifier(message.message_id) or not message.content:
             yield Reason.of(ReasonCode.MESSAGE_INVALID, f"source_messages[{index}]", "intake")
         if message.message_id in seen:
             yield Reason.of(ReasonCode.DUPLICATE_MESSAGE_ID, f"source_messages[{index}]", "intake")
@@ -187,7 +187,8 @@ def _population(messages: Sequence[SourceMessage]) -> str:
     return digests.source_population_sha256([digests.message_sha256(message) for message in messages])
 
 
-def _is_identifier(value: str) -> bool:
+def is_identifier(value: str) -> bool:
+    """Say whether a text can be an identity: something a person can see, and not too long."""
     return 0 < len(value) <= MAX_IDENTIFIER_CHARACTERS and value.isprintable() and bool(value.strip())
 
 

@@ -51,10 +51,9 @@ class Pinning:
         Raises:
             PolicyNotLoadedError: No policy was ever loaded; wait.
         """
-        try:
-            policy_set = self._store.pin(request.tenant_id, request.policy_id)
-        except (PolicyError, PolicyExpiredError, PolicyUnavailableError) as error:
-            return error
+        policy_set = self.policy_set(request.tenant_id, request.policy_id)
+        if not isinstance(policy_set, PolicySet):
+            return policy_set
         snapshot = self.commitments(request, policy_set, now_ms)
         if not isinstance(snapshot, CommitmentSnapshot):
             return Pinned(policy_set, snapshot, None)
@@ -62,6 +61,17 @@ class Pinning:
             return Pinned(policy_set, snapshot, self._rendered_sha256(policy_set, snapshot))
         except PolicyError as error:
             return Pinned(policy_set, error, None)
+
+    def policy_set(self, tenant_id: str, policy_id: str) -> PolicySet | PolicyFailure:
+        """Return a tenant's current set of a policy, or why there is none.
+
+        Raises:
+            PolicyNotLoadedError: No policy was ever loaded; wait.
+        """
+        try:
+            return self._store.pin(tenant_id, policy_id)
+        except (PolicyError, PolicyExpiredError, PolicyUnavailableError) as error:
+            return error
 
     def commitments(
         self, request: CompactionRequested, policy_set: PolicySet, now_ms: int
