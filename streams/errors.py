@@ -11,12 +11,14 @@ from pratique.errors import ConfigurationError, PratiqueError, RefusedError, Una
 from pratique.policy.errors import PolicyError, PolicyExpiredError, PolicyNotLoadedError, PolicyUnavailableError
 
 __all__ = [
+    "CommandRefusedError",
     "CommitmentsMissingError",
     "CommitmentsStaleError",
     "ConfigurationError",
     "DetectorError",
     "DetectorTimeoutError",
     "LanguageUnsupportedError",
+    "LedgerBrokenError",
     "LedgerViewIncompleteError",
     "PolicyError",
     "PolicyExpiredError",
@@ -62,3 +64,19 @@ class LedgerViewIncompleteError(UnavailableError):
     """The quarantine ledger's view can't answer for everything it was asked: never "not quarantined"."""
 
     code = ReasonCode.LEDGER_VIEW_INCOMPLETE
+
+
+class CommandRefusedError(RefusedError):
+    """A command to the quarantine ledger is not acceptable.
+
+    Attributes:
+        code: Why.
+    """
+
+    def __init__(self, message: str, *, code: ReasonCode) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class LedgerBrokenError(RefusedError):
+    """The ledger's topics hold less than was written, or something else: nothing may be built on them."""

@@ -147,6 +147,6 @@ RECORDS: Final[dict[str, object]] = {
     "Verdict": VERDICT,
     "MemoryFinding": MemoryFinding(JOIN_KEY, "b" * 64, '{"schema_version":"aidefend.recall-finding.v1"}'),
     "LedgerEntry": LedgerEntry('{"revision":2}', 2, "0" * 64, "1" * 64, "generation-1"),
-    "AuditEntry": AuditEntry(False, "SIGNER_NOT_AUTHORISED", None, "2" * 64, "curator-1", 3, 99),  # noqa: FBT003 - the record's first field
+    "AuditEntry": AuditEntry(False, "SIGNER_NOT_AUTHORISED", None, "2" * 64, "curator-1", 3, 99, None, 7, "3" * 64),  # noqa: FBT003 - the record's first field
 }
 """Samples by name; a name begins with its record's."""

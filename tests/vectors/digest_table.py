@@ -56,6 +56,7 @@ G1: Final = "AID-I-004.008 G001"
 G2: Final = "AID-I-004.008 G002"
 G3: Final = "AID-I-004.008 G003"
 RECALL_G1: Final = "AID-D-001.005 G001"
+RECALL_G2: Final = "AID-D-001.005 G002"
 CONTRACT: Final = "Pratique"
 
 MESSAGE_1: Final = '{"content":"Prüfe das Deployment, danke 🙂","message_id":"m1","role":"user"}'.encode()
@@ -384,5 +385,15 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         RECALL_G1,
         "ünïcode fi strasse".encode(),
         b"k" * 32,
+    ),
+    Digest(
+        "event_id",
+        "a transition of the quarantine ledger",
+        "the record `aidefend.recall_quarantine.v2` without its `event_id`",
+        Form.ASCII,
+        RECALL_G2,
+        b'{"action":"add","actor_id":"curator-1","authentication_event_id":"login-1","detector_version":"injection.v1",'
+        b'"fingerprint_hmac_sha256":"%b","incident_id":"INC-7","policy_version":"3","revision":1,'
+        b'"schema_version":"aidefend.recall_quarantine.v2","scope":"tenant","tenant_id":"tenant-a"}' % (b"f" * 64),
     ),
 )

@@ -90,6 +90,13 @@ class ReasonCode(Enum):
     LEDGER_VIEW_INCOMPLETE = "LEDGER_VIEW_INCOMPLETE"
     NOT_RUN = "NOT_RUN"
     UNSCANNABLE = "UNSCANNABLE"
+    LEDGER_COMMAND_MALFORMED = "LEDGER_COMMAND_MALFORMED"
+    LEDGER_SCOPE_INVALID = "LEDGER_SCOPE_INVALID"
+    LEDGER_PARTITION_DIFFERS = "LEDGER_PARTITION_DIFFERS"
+    LEDGER_GENERATION_DIFFERS = "LEDGER_GENERATION_DIFFERS"
+    LEDGER_EVENT_REUSED = "LEDGER_EVENT_REUSED"
+    LEDGER_COMMAND_REPLAYED = "LEDGER_COMMAND_REPLAYED"
+    LEDGER_REVISION_STALE = "LEDGER_REVISION_STALE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,6 +469,56 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         Severity.MEDIUM,
         "The evidence was not complete by the deadline.",
         "Look at lag and health of the workers; retry under a new request id.",
+    ),
+    # Of commands to the quarantine ledger alone; no verdict has them.
+    (
+        ReasonCode.LEDGER_COMMAND_MALFORMED,
+        _ERROR,
+        Severity.MEDIUM,
+        "A ledger command is signed but is not the command schema in canonical form.",
+        "Send it with `pratique ledger add` or `remove`, or sign exactly the fields of the schema.",
+    ),
+    (
+        ReasonCode.LEDGER_SCOPE_INVALID,
+        _ERROR,
+        Severity.HIGH,
+        "A ledger command names an unknown scope, or a tenant that does not go with the scope.",
+        "Name the tenant with scope `tenant`, and none with scope `global`.",
+    ),
+    (
+        ReasonCode.LEDGER_PARTITION_DIFFERS,
+        _ERROR,
+        Severity.HIGH,
+        "A ledger command lies under another key, or in another partition, than its scope and fingerprint have.",
+        "Key it `scope/segment/fingerprint` and send it to the murmur2 partition of `scope/segment`.",
+    ),
+    (
+        ReasonCode.LEDGER_GENERATION_DIFFERS,
+        _ERROR,
+        Severity.HIGH,
+        "A ledger command names another key generation than the entry's.",
+        "Fingerprint the content anew under the current generation of the key.",
+    ),
+    (
+        ReasonCode.LEDGER_EVENT_REUSED,
+        _ERROR,
+        Severity.HIGH,
+        "A ledger command gives an event that was recorded already another content.",
+        "Look at the entry with `pratique ledger show`; send a new command at its next revision.",
+    ),
+    (
+        ReasonCode.LEDGER_COMMAND_REPLAYED,
+        _ERROR,
+        Severity.MEDIUM,
+        "A ledger command was applied before, so it changes nothing now.",
+        "If the change is wanted again, sign a new command at the entry's next revision.",
+    ),
+    (
+        ReasonCode.LEDGER_REVISION_STALE,
+        _ERROR,
+        Severity.LOW,
+        "A ledger command expects another revision than the entry's newest.",
+        "Read the entry again with `pratique ledger show` and decide anew.",
     ),
 )
 

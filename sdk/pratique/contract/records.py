@@ -354,7 +354,15 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A transition of the ledger, or an authenticated refusal of one."""
+    """A transition of the ledger, or an authenticated refusal of one.
+
+    Attributes:
+        accepted: Whether what was commanded stands; with a reason code it stood already (an exact replay).
+        record_json: The record that stands because of it; null where it is refused.
+        command_json: The command; null where it is malformed.
+        heads_count: Entries that the ledger partition holds after this one.
+        heads_sum: Sum modulo 2^256 of the event ids of their newest revisions, 64 hexadecimal digits.
+    """
 
     accepted: bool
     reason_code: str | None
@@ -363,3 +371,6 @@ class AuditEntry:
     key_id: str
     command_partition: int
     command_offset: int
+    command_json: str | None
+    heads_count: int
+    heads_sum: str

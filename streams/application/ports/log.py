@@ -22,6 +22,8 @@ class Channel(Enum):
     QUARANTINED = "quarantined"
     FINDINGS = "findings"
     COMMANDS = "commands"
+    LEDGER = "ledger"
+    AUDIT = "audit"
     DEAD_LETTER = "dead-letter"
 
 

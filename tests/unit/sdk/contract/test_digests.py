@@ -36,6 +36,8 @@ from streams.domain.compaction.candidate import (
 from streams.domain.compaction.verification import ConstraintVerificationResult
 from streams.domain.policy.documents import commitment_body, commitment_snapshot, invariant_body, invariant_manifest
 from streams.domain.policy.model import CommitmentRecord, InvariantRecord
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.domain.quarantine.record import Action, QuarantineRecord
 from tests.vectors.contract_samples import CANDIDATE_JSON, COMPACTION, MESSAGES, RECALL
 from tests.vectors.digest_table import DIGESTS, Digest, Form
 
@@ -103,6 +105,20 @@ def _block() -> str:
     )
 
 
+def _record() -> QuarantineRecord:
+    value = example("event_id")
+    return QuarantineRecord(
+        LedgerKey.of(Scope(value["scope"]), value["tenant_id"], value["fingerprint_hmac_sha256"]),
+        value["revision"],
+        Action(value["action"]),
+        value["incident_id"],
+        value["actor_id"],
+        value["authentication_event_id"],
+        value["policy_version"],
+        value["detector_version"],
+    )
+
+
 COMPUTED: dict[str, Callable[[], str]] = {
     "source_message_sha256s[i]": lambda: message_sha256(MESSAGES[0]),
     "source_population_sha256": lambda: source_population_sha256([message_sha256(item) for item in MESSAGES]),
@@ -126,6 +142,7 @@ COMPUTED: dict[str, Callable[[], str]] = {
     "result_population_sha256": lambda: canonical_sha256([_result().body()]),
     "scanned_population_sha256": _scanned,
     "content_sha256": lambda: text_sha256("Ünïcode"),
+    "event_id": lambda: _record().event_id,
 }
 """Rows whose code exists by itself; the others are over documents, which ``test_preimage_is_in_its_form`` covers."""
 

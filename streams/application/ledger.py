@@ -1,0 +1,242 @@
+"""The quarantine ledger of one partition: commands in, transitions and refusals out.
+
+The contract: ``LedgerPartition`` is the state of one partition as its ledger topic tells it. ``load`` takes the
+topic's records in order, ``check`` holds the result to what the audit says it must be, and ``decide`` says what
+becomes of one command, as a function of the state, the command as the log holds it, and the trust target: the moment
+is the command's log-append time, no clock is read. What was decided is in the state at once: whoever could not write
+it down throws the state away.
+
+Every command that somebody who is known has signed leaves an audit entry, whatever becomes of it; one that nobody is
+known to have sent leaves a dead letter. The audit states, with every entry, how many entries the partition holds and
+the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from pratique.contract.canonical import bytes_sha256
+from pratique.contract.reasons import ReasonCode
+from pratique.contract.records import AuditEntry, LedgerEntry
+from pratique.contract.trust import TrustTarget
+from pratique.errors import MalformedError
+from streams.application.ports.log import LogRecord
+from streams.domain.quarantine.authority import authenticate, check_authority
+from streams.domain.quarantine.command import Command, parse_command
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.domain.quarantine.record import Action, parse_record
+from streams.domain.quarantine.transition import Applied, Effect, Head, Refused, apply
+from streams.errors import CommandRefusedError, LedgerBrokenError
+
+MAX_ENVELOPE_BYTES: Final = 16 * 1024
+"""Largest envelope of a command: a payload of 8 KiB in base64, and up to four signatures."""
+
+_MODULUS: Final = 2**256
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLimits:
+    """What a ledger takes.
+
+    Attributes:
+        entries_per_tenant: Entries of one tenant, quarantined or released.
+        skew_ms: How far a sender's clock may run ahead of the broker's, in milliseconds.
+    """
+
+    entries_per_tenant: int
+    skew_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of one command.
+
+    Attributes:
+        key: The key of what is written: the ledger key, or the command's own where it names no entry.
+        entry: The entry's new head; none where nothing changes.
+        audit: What is recorded; none where nobody is known to have sent it.
+        dead: Why the command is kept as a dead letter; none where it is not.
+    """
+
+    key: bytes | None
+    entry: LedgerEntry | None
+    audit: AuditEntry | None
+    dead: ReasonCode | None
+
+
+class LedgerPartition:
+    """The entries of one partition.
+
+    Args:
+        partition: Its number, the same in each of the ledger's topics.
+        partition_count: How many there are in each of them.
+        limits: What it takes.
+    """
+
+    def __init__(self, partition: int, partition_count: int, limits: LedgerLimits) -> None:
+        self._partition = partition
+        self._partition_count = partition_count
+        self._limits = limits
+        self._heads: dict[bytes, Head] = {}
+        self._counts: Counter[str] = Counter()
+        self._sum = 0
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    @property
+    def heads_sum(self) -> str:
+        """The sum of the heads' event ids modulo 2^256, 64 hexadecimal digits."""
+        return f"{self._sum:064x}"
+
+    def head(self, key: LedgerKey) -> Head | None:
+        """Return an entry's head; none where there is no entry."""
+        return self._heads.get(key.record_key)
+
+    # -- what the topic holds ----------------------------------------------------------------------------------------
+
+    def load(self, record_key: bytes | None, entry: LedgerEntry) -> None:
+        """Take over a record of the ledger topic; a later one of a key takes an earlier one's place.
+
+        Raises:
+            LedgerBrokenError: It is no entry of this partition, or no later revision than the one before it.
+        """
+        try:
+            record = parse_record(entry.record_json)
+        except MalformedError as error:
+            raise LedgerBrokenError(f"ledger partition {self._partition} holds a malformed record: {error}") from None
+        key = record.key.record_key
+        known = self._heads.get(key)
+        if record_key != key or record.key.partition(self._partition_count) != self._partition:
+            raise LedgerBrokenError(f"ledger partition {self._partition} holds a record that is not under its own key")
+        if (entry.revision, entry.event_id) != (record.revision, record.event_id):
+            raise LedgerBrokenError(f"ledger partition {self._partition} holds an entry that misstates its record")
+        if known is not None and known.revision >= record.revision:
+            raise LedgerBrokenError(f"ledger partition {self._partition} goes back in an entry's revisions")
+        previous = entry.previous_event_id
+        head = Head(
+            revision=record.revision,
+            event_id=bytes.fromhex(record.event_id),
+            previous_event_id=None if previous is None else bytes.fromhex(previous),
+            quarantined=record.action is Action.ADD,
+            key_generation=entry.key_generation,
+        )
+        self._put(record.key, head)
+
+    def check(self, audit: AuditEntry | None) -> None:
+        """Hold what was loaded to what the newest audit entry of the partition says of it.
+
+        Raises:
+            LedgerBrokenError: Entries are missing, older or newer than the audit says.
+        """
+        count, total = (0, "0" * 64) if audit is None else (audit.heads_count, audit.heads_sum)
+        if (len(self._heads), self.heads_sum) != (count, total):
+            raise LedgerBrokenError(
+                f"ledger partition {self._partition} holds {len(self._heads)} entries, and its audit says {count}, or "
+                "others: the topic was truncated, or made anew; restore it, or see docs/guide/operator.md"
+            )
+
+    # -- what is commanded -------------------------------------------------------------------------------------------
+
+    def decide(self, record: LogRecord, trust: TrustTarget) -> Decision:
+        """Return what becomes of a command, and let the state be what it is after it.
+
+        Args:
+            record: The command, as the log holds it.
+            trust: The trust target at its newest.
+        """
+        envelope = record.value or b""
+        if len(envelope) > MAX_ENVELOPE_BYTES:
+            return Decision(record.key, None, None, ReasonCode.TOO_LARGE)
+        try:
+            signer = authenticate(envelope, trust)
+        except CommandRefusedError as error:
+            return Decision(record.key, None, None, error.code)
+        try:
+            command = parse_command(signer.payload)
+        except CommandRefusedError as error:
+            audit = self._audit(record, signer.key_id, error.code)
+            return Decision(None, None, audit, error.code)
+        try:
+            self._check_place(command, record)
+            key_id = check_authority(command, envelope, signer, trust, record.timestamp)
+            self._check_period(command, record.timestamp)
+        except CommandRefusedError as error:
+            return self._refusal(record, command, signer.key_id, error.code)
+        return self._transition(record, command, key_id)
+
+    def _transition(self, record: LogRecord, command: Command, key_id: str) -> Decision:
+        before = self.head(command.key)
+        result = apply(command, before)
+        if isinstance(result, Refused):
+            return self._refusal(record, command, key_id, result.code)
+        if result.effect is Effect.REPEATED:
+            return self._standing(record, command, key_id, result)
+        if before is None and self._is_full(command.key):
+            return self._refusal(record, command, key_id, ReasonCode.QUOTA_EXCEEDED)
+        self._put(command.key, result.head)
+        entry = LedgerEntry(
+            record_json=result.record.text,
+            revision=result.head.revision,
+            event_id=result.record.event_id,
+            previous_event_id=None if before is None else before.event_id.hex(),
+            key_generation=result.head.key_generation,
+        )
+        audit = self._audit(record, key_id, None, command, record_json=entry.record_json)
+        return Decision(command.key.record_key, entry, audit, None)
+
+    def _standing(self, record: LogRecord, command: Command, key_id: str, applied: Applied) -> Decision:
+        code = ReasonCode.LEDGER_COMMAND_REPLAYED
+        audit = self._audit(record, key_id, code, command, record_json=applied.record.text)
+        return Decision(command.key.record_key, None, audit, None)
+
+    def _refusal(self, record: LogRecord, command: Command, key_id: str, code: ReasonCode) -> Decision:
+        return Decision(command.key.record_key, None, self._audit(record, key_id, code, command), None)
+
+    def _audit(
+        self,
+        record: LogRecord,
+        key_id: str,
+        code: ReasonCode | None,
+        command: Command | None = None,
+        *,
+        record_json: str | None = None,
+    ) -> AuditEntry:
+        return AuditEntry(
+            accepted=record_json is not None,
+            reason_code=None if code is None else code.value,
+            record_json=record_json,
+            command_sha256=bytes_sha256(record.value or b""),
+            key_id=key_id,
+            command_partition=record.partition,
+            command_offset=record.offset,
+            command_json=None if command is None else command.payload.decode("utf-8"),
+            heads_count=len(self._heads),
+            heads_sum=self.heads_sum,
+        )
+
+    def _check_place(self, command: Command, record: LogRecord) -> None:
+        here = command.key.partition(self._partition_count) == self._partition == record.partition
+        if record.key != command.key.record_key or not here:
+            raise CommandRefusedError(
+                "command lies under another key or in another partition than its own",
+                code=ReasonCode.LEDGER_PARTITION_DIFFERS,
+            )
+
+    def _check_period(self, command: Command, at_ms: int) -> None:
+        if at_ms >= command.expires_at or at_ms < command.issued_at - self._limits.skew_ms:
+            raise CommandRefusedError("command came after its time, or before it", code=ReasonCode.REQUEST_EXPIRED)
+
+    def _is_full(self, key: LedgerKey) -> bool:
+        return key.scope is Scope.TENANT and self._counts[key.place] >= self._limits.entries_per_tenant
+
+    def _put(self, key: LedgerKey, head: Head) -> None:
+        before = self._heads.get(key.record_key)
+        if before is None:
+            self._counts[key.place] += 1
+        else:
+            self._sum -= int.from_bytes(before.event_id)
+        self._heads[key.record_key] = head
+        self._sum = (self._sum + int.from_bytes(head.event_id)) % _MODULUS

@@ -1,0 +1,141 @@
+"""The record of one transition, ``aidefend.recall_quarantine.v2``, exactly as the seed has it (AID-D-001.005 G002).
+
+The contract: a record's canonical text has sorted keys, the separators ``,`` and ``:`` and **ASCII escaping**; its
+``event_id`` is the SHA-256 of the canonical text of all its other fields. ``parse_record`` accepts nothing else: a
+record that was altered, reordered or misbound is malformed, which is an error and never "not quarantined".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeVar
+
+from pratique.contract.canonical import JsonValue, parse_json
+from pratique.contract.document import Fields
+from pratique.errors import MalformedError
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+
+RECORD_SCHEMA_VERSION: Final = "aidefend.recall_quarantine.v2"
+MAX_RECORD_BYTES: Final = 4096
+"""A record has eleven fields of at most 128 ASCII characters; nothing of it is longer."""
+
+_FIELDS: Final = (
+    "schema_version",
+    "revision",
+    "event_id",
+    "action",
+    "scope",
+    "tenant_id",
+    "fingerprint_hmac_sha256",
+    "incident_id",
+    "actor_id",
+    "authentication_event_id",
+    "policy_version",
+    "detector_version",
+)
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+EnumT = TypeVar("EnumT", bound=Enum)
+
+
+class Action(Enum):
+    """What a transition does."""
+
+    ADD = "add"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineRecord:
+    """One transition of one fingerprint in one scope.
+
+    Attributes:
+        key: Whom and what it concerns.
+        revision: Its number in the fingerprint's history, from 1.
+        action: Whether the fingerprint is quarantined from here on.
+        incident_id: Why: the incident that led to it.
+        actor_id: Who.
+        authentication_event_id: How the actor was authenticated.
+        policy_version: The recall policy that it was judged under.
+        detector_version: The detector that it was judged with.
+    """
+
+    key: LedgerKey
+    revision: int
+    action: Action
+    incident_id: str
+    actor_id: str
+    authentication_event_id: str
+    policy_version: str
+    detector_version: str
+
+    @property
+    def event_id(self) -> str:
+        """The digest of everything it says."""
+        return hashlib.sha256(_ENCODER.encode(self._base()).encode("ascii")).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """Its canonical, ASCII-escaped JSON."""
+        return _ENCODER.encode({**self._base(), "event_id": self.event_id})
+
+    def _base(self) -> dict[str, JsonValue]:
+        return {
+            "schema_version": RECORD_SCHEMA_VERSION,
+            "revision": self.revision,
+            "action": self.action.value,
+            "scope": self.key.scope.value,
+            "tenant_id": self.key.tenant_id,
+            "fingerprint_hmac_sha256": self.key.fingerprint,
+            "incident_id": self.incident_id,
+            "actor_id": self.actor_id,
+            "authentication_event_id": self.authentication_event_id,
+            "policy_version": self.policy_version,
+            "detector_version": self.detector_version,
+        }
+
+
+def parse_record(text: str) -> QuarantineRecord:
+    """Read a record's canonical text.
+
+    Raises:
+        MalformedError: It is not exactly the canonical text of a record; the message names the field.
+    """
+    fields = Fields(
+        parse_json(text, max_bytes=MAX_RECORD_BYTES, max_depth=1), "quarantine record", _FIELDS, MalformedError
+    )
+    fields.literal("schema_version", RECORD_SCHEMA_VERSION)
+    record = QuarantineRecord(
+        key=LedgerKey.of(
+            choice(fields, "scope", Scope),
+            nullable_identifier(fields, "tenant_id"),
+            fields.sha256("fingerprint_hmac_sha256"),
+        ),
+        revision=fields.integer("revision", minimum=1),
+        action=choice(fields, "action", Action),
+        incident_id=fields.identifier("incident_id"),
+        actor_id=fields.identifier("actor_id"),
+        authentication_event_id=fields.identifier("authentication_event_id"),
+        policy_version=fields.identifier("policy_version"),
+        detector_version=fields.identifier("detector_version"),
+    )
+    if record.text != text:
+        raise fields.refusal("event_id", "is not that of the rest, or the text is not canonical")
+    return record
+
+
+def choice(fields: Fields, name: str, kind: type[EnumT]) -> EnumT:
+    """Return a field that is one of an enumeration's values."""
+    value = fields.raw(name)
+    for member in kind:
+        if member.value == value:
+            return member
+    raise fields.refusal(name, f"is none of {', '.join(str(member.value) for member in kind)}")
+
+
+def nullable_identifier(fields: Fields, name: str) -> str | None:
+    """Return an identifier, or null where the field is null."""
+    return None if fields.raw(name) is None else fields.identifier(name)
