@@ -193,6 +193,9 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
             # Naming the branch spares fastavro from trying each, field by field.
             name = f"{NAMESPACE}.{inner.__name__}"
             return lambda value: None if value is None else (name, convert(value))
+        if inner in _BRANCH:
+            branch = _BRANCH[inner]
+            return lambda value: None if value is None else (branch, convert(value))
         return lambda value: None if value is None else convert(value)
     if get_origin(hint) is tuple:
         convert = _to_plain(get_args(hint)[0])
@@ -224,6 +227,9 @@ def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return {item.value: item for item in hint}.__getitem__
     return _READ.get(hint, _identity)
 
+
+_BRANCH: Final[dict[Any, str]] = {str: "string", bytes: "bytes", int: "long"}
+"""Avro's name of the branch of a nullable primitive, named for the same reason as a record's."""
 
 _READ: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _text_map}
 _WRITTEN: Final[dict[Any, Converter]] = {str: _text, Mapping[str, str]: _sorted_text_map}
