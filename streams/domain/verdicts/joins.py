@@ -135,13 +135,18 @@ class PartitionJoins:
 
         A DECIDED goes into the index. An OPENED tells that its request's DECIDED, should it lie at or after the
         committed offset, is a first one: the request was closed, and the offset committed was that of another's join.
+        It tells that only where an earlier decision would be in the index too; a copy may be appended at any time.
         """
         self._latest_ms = max(self._latest_ms, stated.at_ms)
         identity = join_id(stated.evidence.join_key)
         if stated.evidence.kind is EvidenceKind.DECIDED:
             self._decided.setdefault(identity, (stated.offset, stated.at_ms))
             self._opened_before.pop(identity, None)
-        elif stated.evidence.kind is EvidenceKind.OPENED and identity not in self._decided:
+        elif (
+            stated.evidence.kind is EvidenceKind.OPENED
+            and identity not in self._decided
+            and not self._is_too_old(stated)
+        ):
             self._opened_before.setdefault(identity, stated.at_ms)
         self._forget()
 
@@ -203,14 +208,13 @@ class PartitionJoins:
 
     def _opened(self, identity: bytes, stated: Stated) -> list[Effect]:
         key = stated.evidence.join_key
+        # First, since what is remembered about a request that old may be a copy from after its decision was forgotten.
+        if self._is_too_old(stated):
+            self.ignored += 1
+            return []
         decided = self._decided.get(identity)
         if decided is not None:
             return [Repetition(key, decided[0])]
-        requested_at = _head(stated).requested_at
-        if self._latest_ms - requested_at > 2 * self._limits.horizon_ms:
-            # Its decision may already be forgotten (by the same clock); answering now could contradict it.
-            self.ignored += 1
-            return []
         join = self._open.get(identity)
         if join is not None:
             _supersede(join, stated)
@@ -223,9 +227,13 @@ class PartitionJoins:
             join.opened = _over_quota(stated)
         if is_refusal(join.opened):
             return [self._propose(join, expired=False)]
-        if stated.at_ms - requested_at > self._limits.horizon_ms:
+        if stated.at_ms - _head(stated).requested_at > self._limits.horizon_ms:
             return [self._propose(join, expired=True)]
         return []
+
+    def _is_too_old(self, opened: Stated) -> bool:
+        """Say whether a request's decision may already be forgotten: by the clock that forgets, not by the record's."""
+        return self._latest_ms - _head(opened).requested_at > 2 * self._limits.horizon_ms
 
     def _receipt(self, identity: bytes, stated: Stated) -> list[Effect]:
         join = self._open.get(identity)
