@@ -1,0 +1,83 @@
+"""The outside of a recall scan, in memory: a primary detector that is no model, a ledger's view, fingerprint keys."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streams.application.ports.quarantine import FingerprintKey, Looked
+from streams.domain.recall.fingerprint import fingerprint
+from streams.errors import LedgerViewIncompleteError
+
+KEY = FingerprintKey("generation-1", b"k" * 32)
+
+
+@dataclass
+class FakePromptSafety:
+    """Scores texts as it is told to: by a whole text, by what a mark in it calls for, or 0.
+
+    It is no detector: nothing that it says of a text means anything.
+    """
+
+    name: str = "fake-prompt-safety"
+    revision: str = "fake-1"
+    scores: Mapping[str, float] = field(default_factory=dict)
+    on_score: Callable[[str], None] = lambda _: None
+    asked: list[str] = field(default_factory=list)
+
+    def score(self, text: str) -> float:
+        self.asked.append(text)
+        self.on_score(text)
+        for mark, score in self.scores.items():
+            if mark in text:
+                return score
+        return 0.0
+
+
+@dataclass
+class FakeView:
+    """A ledger's view; ``quarantined`` holds fingerprints by tenant, and under the empty tenant those of everyone."""
+
+    quarantined: dict[str, set[str]] = field(default_factory=dict)
+    current: str = KEY.generation
+    failing: bool = False
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def add(self, text: str, tenant_id: str = "") -> None:
+        self.quarantined.setdefault(tenant_id, set()).add(fingerprint(text, KEY.secret))
+
+    def generation(self) -> str:
+        return self.current
+
+    def look_up(self, tenant_id: str, fingerprints: Sequence[str]) -> Looked:
+        self.asked.append((tenant_id, tuple(fingerprints)))
+        if self.failing:
+            raise LedgerViewIncompleteError("the view is behind")
+        known = self.quarantined.get(tenant_id, set()) | self.quarantined.get("", set())
+        return Looked(frozenset(known & set(fingerprints)), "0:17", 250, self.current)
+
+
+@dataclass
+class FakeKeys:
+    """One generation of the key."""
+
+    key: FingerprintKey = KEY
+
+    def current(self) -> FingerprintKey:
+        return self.key
+
+    def all(self) -> tuple[FingerprintKey, ...]:
+        return (self.key,)
+
+
+@dataclass
+class Stuck:
+    """Holds up whoever scores a text with a mark, until it is let go."""
+
+    mark: str
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, text: str) -> None:
+        if self.mark in text:
+            self.released.wait()
