@@ -37,10 +37,15 @@ def container_environment(advertised: str) -> dict[str, str]:
     Args:
         advertised: ``host:port`` at which clients reach the container.
     """
+    # A broker sends transaction markers to itself, at the address that it advertises to brokers: inside the container,
+    # that of the clients is nobody's.
+    own = broker_settings()
     settings = {
-        **broker_settings(),
-        "listeners": f"PLAINTEXT://0.0.0.0:{CLIENT_PORT},CONTROLLER://127.0.0.1:9093",
-        "advertised.listeners": f"PLAINTEXT://{advertised}",
+        **own,
+        "listener.security.protocol.map": f"{own['listener.security.protocol.map']},INTERNAL:PLAINTEXT",
+        "inter.broker.listener.name": "INTERNAL",
+        "listeners": f"PLAINTEXT://0.0.0.0:{CLIENT_PORT},CONTROLLER://127.0.0.1:9093,INTERNAL://127.0.0.1:9094",
+        "advertised.listeners": f"PLAINTEXT://{advertised},INTERNAL://127.0.0.1:9094",
         "controller.quorum.voters": "1@127.0.0.1:9093",
         "log.dirs": "/var/lib/kafka/data",
     }
