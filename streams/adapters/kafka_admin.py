@@ -1,16 +1,19 @@
 """Topics and group offsets, as an administrator sees them.
 
 The contract: reads say what the cluster has now; writes do one thing and raise ``UnavailableError`` when the cluster
-does not confirm it. What should be there is not known here: see ``topologies.bootstrap.topics``.
+does not confirm it. A group whose coordinator is just being elected or loaded, as on a broker that has just started, is
+asked again for as long as any answer may take. What should be there is not known here: see
+``topologies.bootstrap.topics``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported without saying so
     AdminClient,
     AlterConfigOpType,
@@ -23,6 +26,18 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported 
 from pratique.errors import UnavailableError
 
 TIMEOUT_SECONDS: Final = 30.0
+RETRY_SECONDS: Final = 0.2
+
+_COORDINATOR_PASSING: Final = frozenset(
+    {
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    }
+)
+"""What a group's coordinator answers while it is being elected or loaded."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +121,7 @@ class KafkaAdmin:
         asked = [TopicPartition(topic, number) for number in range(partitions)]
         consumer = Consumer({"group.id": group, "enable.auto.commit": False, **self._configuration})
         try:
-            answers = consumer.committed(asked, TIMEOUT_SECONDS)
+            answers = _settled(lambda: consumer.committed(asked, TIMEOUT_SECONDS))
         except KafkaException as error:
             raise _unavailable(f"committed offsets of {group}", error) from error
         finally:
@@ -138,14 +153,31 @@ class KafkaAdmin:
         """
         places = [TopicPartition(topic, number, offset) for number, offset in offsets.items()]
         try:
-            request = [ConsumerGroupTopicPartitions(group, places)]
-            for future in self._client.alter_consumer_group_offsets(request).values():
-                result = future.result(TIMEOUT_SECONDS)
-                for place in result.topic_partitions:
-                    if place.error is not None:
-                        raise UnavailableError(f"offsets of {group} were not taken: {place.error.name()}")
+            _settled(lambda: self._commit(ConsumerGroupTopicPartitions(group, places)))
         except KafkaException as error:
             raise _unavailable(f"offsets of {group}", error) from error
+
+    def _commit(self, request: ConsumerGroupTopicPartitions) -> None:
+        for future in self._client.alter_consumer_group_offsets([request]).values():
+            for place in future.result(TIMEOUT_SECONDS).topic_partitions:
+                if place.error is not None:
+                    raise KafkaException(place.error)
+
+
+def _settled(call: Callable[[], _T]) -> _T:
+    """Return what a call to a group's coordinator comes to once there is one.
+
+    Raises:
+        KafkaException: It fails for another reason, or there is none in time.
+    """
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while True:
+        try:
+            return call()
+        except KafkaException as error:
+            if error.args[0].code() not in _COORDINATOR_PASSING or time.monotonic() > until:
+                raise
+        time.sleep(RETRY_SECONDS)
 
 
 def _unavailable(what: str, error: KafkaException) -> UnavailableError:
