@@ -84,7 +84,7 @@ def _findings(native: Sequence[kingfisher_sdk.Finding], field: Field) -> Iterato
     if not visible:
         return
     spans = [(int(item.location["start_offset"]), int(item.location["end_offset"])) for item in visible]
-    offsets = _character_offsets(field.value, spans)
+    offsets = character_offsets(field.value, spans)
     for item, (start, end) in zip(visible, spans, strict=True):
         yield Finding(
             Category.SECRET,
@@ -97,7 +97,7 @@ def _findings(native: Sequence[kingfisher_sdk.Finding], field: Field) -> Iterato
         )
 
 
-def _character_offsets(text: str, spans: Sequence[tuple[int, int]]) -> dict[int, int]:
+def character_offsets(text: str, spans: Sequence[tuple[int, int]]) -> dict[int, int]:
     """Map byte offsets of the UTF-8 text to character offsets, in one pass; beyond the end means the end."""
     wanted = sorted({offset for span in spans for offset in span})
     if text.isascii():

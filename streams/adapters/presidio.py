@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
-from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES
+from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES, WEAK_CHECKSUMS
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.domain.scanning.population import Field
@@ -46,6 +46,7 @@ _RUN_CHARACTERS: Final = 64
 _SEPARATOR: Final = "\n\x00\n"
 """Between fields that are scanned as one text: NUL is neither space nor word, and in no text of the language."""
 
+_NUMBER: Final = re.compile(r"[\d\s./-]+")
 _WORD: Final = re.compile(r"\w+")
 _DISTRIBUTIONS: Final = ("presidio-analyzer", "regex", "phonenumbers", "tldextract")
 
@@ -137,6 +138,8 @@ def _analyzed(recognizer: Any, text: str) -> Iterable[Any]:  # noqa: ANN401 - th
             continue
         if recognizer.context and _has_context(text, result.start, result.end, recognizer.context):
             result.score = min(1.0, max(result.score + CONTEXT_BOOST, CONTEXT_MINIMUM))
+        elif result.entity_type in WEAK_CHECKSUMS and _NUMBER.fullmatch(text, result.start, result.end):
+            continue
         if result.score >= SCORE_THRESHOLD:
             yield result
 
@@ -216,6 +219,7 @@ def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:
         "context": [CONTEXT_WORDS, CONTEXT_BOOST, CONTEXT_MINIMUM],
         "pieces_of_runs": False,
         "revision": REVISION,
+        "weak_checksums": sorted(WEAK_CHECKSUMS),
         "libraries": versions,
         "languages": sorted(SUPPORTED_LANGUAGES),
     }

@@ -30,12 +30,21 @@ from streams.adapters.presidio_profiles import (
 )
 from streams.errors import ConfigurationError
 
-BARE_PHONE_SCORE: Final = 0.3
-"""Score of a telephone number written as digits alone, before context: a context word lifts it over the threshold."""
+WEAK_PHONE_SCORE: Final = 0.3
+"""Score, before context, of what is as likely a date, an amount or an order number: a context word lifts it over the
+threshold."""
+
+STRONG_PHONE_DIGITS: Final = 10
+"""National numbers of fewer digits are weak: ISO dates have eight, arXiv's numbers nine."""
 
 _NO_TIMEOUT_SECONDS: Final = 86_400
 _FLAGS: Final = int(re.DOTALL | re.MULTILINE | re.IGNORECASE)
-_PHONE_WINDOW: Final = re.compile(r"(?<![0-9A-Za-z])[+(\uff0b]{0,2}\d(?:[^\w\n]{0,3}\d){6,16}(?![0-9A-Za-z])")
+_PHONE_WINDOW: Final = re.compile(
+    # Not within a word, a path, a version or a hyphenated identifier.
+    r"(?<![0-9A-Za-z])(?<![0-9A-Za-z][-_/.])[+(\uff0b]{0,2}\d(?:[^\w\n,$]{0,3}\d){6,16}(?![0-9A-Za-z]|[-_][0-9A-Za-z])"
+)
+_DOTTED_QUAD: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_INTERNATIONAL: Final = ("+", "(+", "\uff0b", "00")
 _SUFFIXES: Final = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
@@ -50,18 +59,22 @@ class OfflineEmailRecognizer(EmailRecognizer):
 class WindowedPhoneRecognizer(PhoneRecognizer):
     """Presidio's, run only where seven digits stand together, and up to the first region that knows the number.
 
-    A bare run of digits is a number like any other: alone it scores below the threshold, with a context word above it.
+    A bare run of digits, or a short national number, is a number like any other: alone it scores below the threshold,
+    with a context word above it.
     """
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[Any]:  # noqa: ANN401 - untyped
         """Return the telephone numbers in a text."""
         results = []
         for window in _PHONE_WINDOW.finditer(text):
-            for found in self._first_region(window.group(), entities, nlp_artifacts):
+            number = window.group()
+            if _DOTTED_QUAD.fullmatch(number):
+                continue
+            for found in self._first_region(number, entities, nlp_artifacts):
+                if _is_weak(number[found.start : found.end]):
+                    found.score = WEAK_PHONE_SCORE
                 found.start += window.start()
                 found.end += window.start()
-                if text[found.start : found.end].isdigit():
-                    found.score = BARE_PHONE_SCORE
                 results.append(found)
         return results
 
@@ -73,6 +86,12 @@ class WindowedPhoneRecognizer(PhoneRecognizer):
             if found:
                 return list(found)
         return []
+
+
+def _is_weak(number: str) -> bool:
+    if number.startswith(_INTERNATIONAL):
+        return False
+    return number.isdigit() or sum(character.isdigit() for character in number) < STRONG_PHONE_DIGITS
 
 
 def load_recognizers() -> tuple[tuple[str, Any], ...]:
@@ -94,7 +113,7 @@ def load_recognizers() -> tuple[tuple[str, Any], ...]:
             name="PhoneRecognizer",
             supported_language=language,
             supported_regions=PHONE_REGIONS[language],
-            context=[*PhoneRecognizer.CONTEXT, *PHONE_CONTEXT[language]],
+            context=list(PHONE_CONTEXT[language]),
         )
         loaded += [(language, email), (language, phone)]
     _drop_patterns([item for _, item in loaded])

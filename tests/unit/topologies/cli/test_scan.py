@@ -1,0 +1,158 @@
+"""``pratique scan``: JSON lines in order, errors that cannot be taken for clean, masked tables, exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from streams.adapters.policy_source import read_json, write_json
+from tests.fakes.detectors import CRASH, HANG, SCRIPTED
+from tests.fakes.policy import DEMO_SOURCE
+from tests.unit.streams.domain.scanning.builders import SCANNER
+from topologies.bootstrap import scanning
+from topologies.bootstrap.policy import ScannerIdentity, create_development_set
+from topologies.cli.scan import scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIMIT = 2_000
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A policy source that the scripted detectors meet."""
+    monkeypatch.setattr(scanning.Scanner.__init__, "__kwdefaults__", {"workers": 1, "factory": SCRIPTED})
+    document = read_json(DEMO_SOURCE / "scan.json")
+    assert isinstance(document, dict)
+    document |= {"language_profiles": ["en", "de"], "max_total_bytes": LIMIT, "timeout_ms": 500}
+    write_json(tmp_path / "scan.json", document)
+    return tmp_path
+
+
+def run(source: Path, *arguments: str | Path, stdin: bytes = b"") -> Result:
+    given = [str(argument) for argument in arguments]
+    return CliRunner().invoke(scan, [*given, "--policy", str(source), "--workers", "1"], input=stdin)
+
+
+def lines(source: Path, *rows: Any, code: int) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON, or what is none
+    stdin = b"".join((row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row in rows)
+    result = run(source, "--jsonl", stdin=stdin)
+    assert result.exit_code == code, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_lines_are_answered_in_order_with_offsets_in_characters(source: Path) -> None:
+    rows = [{"id": number, "text": "é" * number + "<pii>"} for number in range(200)]
+    answers = lines(source, *rows, code=0)
+    assert answers == [
+        {
+            "id": number,
+            "findings": [
+                {
+                    "category": "PII",
+                    "detector": "scripted",
+                    "type": "mark",
+                    "start": number,
+                    "end": number + 5,
+                    "score": 0.9,
+                }
+            ],
+        }
+        for number in range(200)
+    ]
+
+
+def test_clean_and_empty_texts_have_no_findings(source: Path) -> None:
+    answers = lines(source, {"id": "a", "text": "nothing", "lang": "de-AT"}, b"", {"id": None, "text": ""}, code=0)
+    assert answers == [{"id": "a", "findings": []}, {"id": None, "findings": []}]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected", "code"),
+    [
+        (b"{", {"id": None, "error": "SCHEMA_INVALID"}, 2),
+        ([1], {"id": None, "error": "SCHEMA_INVALID"}, 2),
+        ({"text": "x"}, {"id": None, "error": "SCHEMA_INVALID"}, 2),
+        ({"id": 1}, {"id": 1, "error": "SCHEMA_INVALID"}, 2),
+        ({"id": 1, "text": 2}, {"id": 1, "error": "SCHEMA_INVALID"}, 2),
+        ({"id": 1, "text": "x", "lang": 3}, {"id": 1, "error": "SCHEMA_INVALID"}, 2),
+        (b'{"id": 1, "id": 2, "text": "x"}', {"id": None, "error": "DUPLICATE_KEY"}, 2),
+        ({"id": 1, "text": "x" * (LIMIT + 1)}, {"id": 1, "error": "TOO_LARGE"}, 2),
+        ({"id": 1, "text": "<pii>", "lang": "tlh"}, {"id": 1, "error": "LANGUAGE_UNSUPPORTED"}, 3),
+        ({"id": 1, "text": HANG}, {"id": 1, "error": "DETECTOR_TIMEOUT"}, 3),
+        ({"id": 1, "text": CRASH}, {"id": 1, "error": "DETECTOR_ERROR"}, 3),
+    ],
+)
+def test_what_was_not_scanned_has_an_error_and_no_findings(
+    source: Path, row: object, expected: dict[str, Any], code: int
+) -> None:
+    after = {"id": "after", "text": "<secret>"}
+    said, last = lines(source, row, after, code=code)
+    assert said == expected
+    assert [item["category"] for item in last["findings"]] == ["SECRET"]
+
+
+def test_a_text_at_the_bound_is_scanned(source: Path) -> None:
+    assert lines(source, {"id": 1, "text": "x" * LIMIT}, code=0) == [{"id": 1, "findings": []}]
+
+
+def test_a_table_masks_values(source: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("one\n<secret>\n", encoding="utf-8")
+    result = run(source, file)
+    assert result.exit_code == 1
+    assert "SECRET" in result.stdout
+    assert "<secret>" not in result.stdout
+
+
+def test_json_has_every_file(source: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("fine", encoding="utf-8")
+    result = run(source, "--json", file, "-", stdin="é<pii>".encode())
+    assert result.exit_code == 1
+    fine, found = json.loads(result.stdout)
+    assert fine == {"file": str(file), "findings": []}
+    assert found["file"] == "-"
+    assert [(item["start"], item["end"], item["masked"]) for item in found["findings"]] == [(1, 6, "… (5 characters)")]
+
+
+def test_clean_files_are_done(source: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("fine", encoding="utf-8")
+    assert run(source, file).exit_code == 0
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_is_wrong_usage(source: Path, tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "notes.txt"
+    if content is not None:
+        file.write_bytes(content)
+    assert run(source, file).exit_code == 2
+
+
+def test_nothing_to_scan_is_wrong_usage(source: Path) -> None:
+    assert run(source).exit_code == 2
+
+
+@pytest.mark.usefixtures("source")
+def test_a_folder_without_a_policy_is_wrong_usage(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(tmp_path / "empty", "--jsonl").exit_code == 2
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize(("version", "code"), [(SCANNER.scanner_version, 0), ("scripted/2", 3)])
+def test_a_signed_policy_is_scanned_under_by_the_scanner_that_it_pins(tmp_path: Path, version: str, code: int) -> None:
+    made = create_development_set(
+        tmp_path / "set",
+        DEMO_SOURCE,
+        tenants=("tenant-a", "tenant-b"),
+        scanner=ScannerIdentity(version, SCANNER.scanner_sha256),
+    )
+    result = run(made.root.parent, "--jsonl", stdin=b'{"id": 1, "text": "x"}\n')
+    assert result.exit_code == code
+    assert result.stdout == ("" if code else '{"id":1,"findings":[]}\n')
