@@ -63,7 +63,11 @@ _REQUEST_BYTES: Final = topics.MAX_REQUEST_BYTES + 32 * KIB
 
 _ENVELOPED_BYTES: Final = topics.MAX_REQUEST_BYTES + topics.MAX_ENVELOPE_BYTES + 32 * KIB
 _STATEMENT_BYTES: Final = 1024 * KIB
+_LEDGER_BYTES: Final = 1024 * KIB
+"""Commands of up to 16 KiB are served; a transaction's records travel together, in one batch a partition."""
+
 _POPULATION: Final = "source_population_sha256"
+_LEDGER_KEY: Final = "scope/segment/fingerprint, in the partition of scope/segment"
 
 COMPACTION_REQUESTED: Final = TopicSpec(
     name=topics.COMPACTION_REQUESTED,
@@ -127,6 +131,42 @@ COMPACTION_QUARANTINED: Final = TopicSpec(
     retention_ms=3 * YEAR_MS,
     max_message_bytes=_STATEMENT_BYTES,
 )
+QUARANTINE_COMMANDS: Final = TopicSpec(
+    name=topics.QUARANTINE_COMMANDS,
+    record="a transition that is wanted, in a DSSE envelope",
+    key=_LEDGER_KEY,
+    writers=("verdict", "curators"),
+    content=False,
+    cleanup="delete",
+    retention_ms=30 * DAY_MS,
+    max_message_bytes=_LEDGER_BYTES,
+    append_time=True,
+    fixed_partitions=True,
+)
+QUARANTINE_LEDGER: Final = TopicSpec(
+    name=topics.QUARANTINE_LEDGER,
+    record="LedgerEntry: the newest revision",
+    key=_LEDGER_KEY,
+    writers=("ledger",),
+    content=False,
+    cleanup="compact",
+    retention_ms=-1,
+    max_message_bytes=_LEDGER_BYTES,
+    append_time=True,
+    fixed_partitions=True,
+)
+QUARANTINE_AUDIT: Final = TopicSpec(
+    name=topics.QUARANTINE_AUDIT,
+    record="AuditEntry: every transition, every authenticated refusal",
+    key=_LEDGER_KEY,
+    writers=("ledger",),
+    content=False,
+    cleanup="delete",
+    retention_ms=-1,
+    max_message_bytes=_LEDGER_BYTES,
+    append_time=True,
+    fixed_partitions=True,
+)
 DEAD_LETTER: Final = TopicSpec(
     name=topics.DEAD_LETTER,
     record="the original bytes",
@@ -144,6 +184,9 @@ TOPICS: Final[tuple[TopicSpec, ...]] = (
     EVIDENCE,
     COMPACTION_ACCEPTED,
     COMPACTION_QUARANTINED,
+    QUARANTINE_COMMANDS,
+    QUARANTINE_LEDGER,
+    QUARANTINE_AUDIT,
     DEAD_LETTER,
 )
 """Every topic that an app of this release reads or writes."""

@@ -43,6 +43,7 @@ class Settings:
         open_per_tenant: Open joins of one tenant in one evidence partition.
         quota_per_second: Requests a second that a tenant may make, over all workers.
         quota_burst: Requests a tenant may make at once.
+        ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
         scan_processes: Worker processes of one scan app.
         policy_refresh_ms: How often the policy repository is asked for news.
         metrics_host: Address that metrics are served on.
@@ -67,6 +68,7 @@ class Settings:
     open_per_tenant: int = 10_000
     quota_per_second: float = 200.0
     quota_burst: float = 2_000.0
+    ledger_entries_per_tenant: int = 100_000
     scan_processes: int = 1
     policy_refresh_ms: int = 30_000
     metrics_host: str = "127.0.0.1"

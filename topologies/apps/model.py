@@ -16,6 +16,8 @@ class StepKind(Enum):
     CONSISTENCY = "consistency"
     SCAN = "scan"
     VERDICT = "verdict"
+    LEDGER = "ledger"
+    """Not a Faust step: a writer of transactions, which Faust can't fence (architecture, decision 10)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,9 @@ KEYS: Final[dict[str, tuple[KeyRole, list[str] | None, tuple[int, int]]]] = {
 }
 
 
-def trust() -> TrustTarget:
-    """Return a trust target that names every key of ``KEYS``."""
+def trust(now_ms: int = NOW) -> TrustTarget:
+    """Return a trust target that names every key of ``KEYS``, as if it were now."""
+    shift = now_ms - NOW
     keys: list[Any] = [
         {
             "key_id": key_id,
@@ -49,8 +50,8 @@ def trust() -> TrustTarget:
             "public": base64.b64encode(signer(key_id).private_key.public_key().public_bytes_raw()).decode(),
             "roles": [role.value],
             "tenants": "*" if tenants is None else tenants,
-            "not_before_ms": not_before_ms,
-            "expires_ms": expires_ms,
+            "not_before_ms": not_before_ms + shift,
+            "expires_ms": expires_ms + shift,
         }
         for key_id, (role, tenants, (not_before_ms, expires_ms)) in KEYS.items()
     ]

@@ -1,0 +1,308 @@
+"""The quarantine ledger's writer: a consume-process-produce transaction (KIP-447), fenced by the group's generation.
+
+The contract: a command's offset, the entry and the audit that follow from it are committed together or not at all. Of
+several writers, one holds a partition; one that was paused and replaced can't write. How that is ensured:
+
+1. A new owner awaits stable offsets (``committed`` under read_committed): its predecessor may have handed its offsets
+   to a transaction that can still commit.
+2. It then reads the ledger partition to the end that the broker has appended to, open transactions included, and holds
+   what it read to the newest audit entry. Only then it consumes.
+3. The group's metadata that fences a writer is that of the assignment, taken when it was given. Taken later, it might
+   be that of a member that was thrown out meanwhile: empty, which a broker does not check at all.
+4. Assignments are eager: every change of the group gives each partition up, and its state with it.
+
+Whatever fails within a transaction ends the writer: ``run`` raises, and the process is to end without committing
+anything more. It is started again, and begins at 1. Offsets, positions and moments are the broker's; no clock is read.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+
+from pratique.contract.trust import TrustTarget
+from pratique.errors import RefusedError, UnavailableError
+from streams.adapters.kafka_log import ReadRecord
+from streams.adapters.ledger_log import LedgerLog, StoppingError, bear, read_record
+from streams.application.ledger import Decision, LedgerLimits, LedgerPartition
+from streams.application.ports.log import Channel, Output
+from streams.application.ports.metrics import Metrics
+from streams.errors import LedgerBrokenError
+from streams.wire.ledger import outputs, read_audit, read_entry
+
+LOG: Final = logging.getLogger(__name__)
+
+POLL_SECONDS: Final = 0.2
+REQUEST_SECONDS: Final = 10.0
+
+STEPS: Final = ("check/write", "write/send_offsets", "send_offsets/commit", "commit/next")
+"""The moments at which a writer may be interrupted, as tests name them."""
+
+
+class WriterFencedError(UnavailableError):
+    """This writer may not write, or can't know whether it wrote: its process must end."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTopics:
+    """The ledger's topics, as they are called here.
+
+    Attributes:
+        commands: Read.
+        ledger: Written; compacted.
+        audit: Written; kept.
+        dead_letter: Written.
+    """
+
+    commands: str
+    ledger: str
+    audit: str
+    dead_letter: str
+
+    def of(self, channel: Channel) -> str:
+        """Return the topic behind a channel."""
+        return {Channel.LEDGER: self.ledger, Channel.AUDIT: self.audit, Channel.DEAD_LETTER: self.dead_letter}[channel]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterTimes:
+    """What a writer takes its time for.
+
+    Attributes:
+        session_timeout_ms: How long a silent member keeps its partitions.
+        transaction_timeout_ms: How long the broker lets a transaction stay open: a writer that died in one holds its
+            successor up for so long.
+        batch_records: Most commands of a transaction.
+    """
+
+    session_timeout_ms: int
+    transaction_timeout_ms: int = 15_000
+    batch_records: int = 500
+
+
+class LedgerWriter:
+    """Writes the ledger.
+
+    Args:
+        configuration: librdkafka properties of the connection.
+        topics: The ledger's topics.
+        group: The consumer group.
+        transactional_id: Unlike that of any other process: generations fence, not producer epochs.
+        times: What it takes its time for.
+        limits: What a partition takes.
+        trust: Returns the trust target to go by.
+        metrics: Counts.
+        is_stopping: Whether the process was told to end.
+        on_ready: Called when the first assignment is loaded.
+        reached: Called at each of ``STEPS``; for tests that interrupt a writer there.
+    """
+
+    def __init__(  # noqa: PLR0913 - everything that is outside, once
+        self,
+        configuration: Mapping[str, str],
+        topics: LedgerTopics,
+        group: str,
+        transactional_id: str,
+        *,
+        times: WriterTimes,
+        limits: LedgerLimits,
+        trust: Callable[[], TrustTarget],
+        metrics: Metrics,
+        is_stopping: Callable[[], bool],
+        on_ready: Callable[[], None] = lambda: None,
+        reached: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._topics = topics
+        self._batch_records = times.batch_records
+        self._limits = limits
+        self._trust = trust
+        self._metrics = metrics
+        self._is_stopping = is_stopping
+        self._on_ready = on_ready
+        self._reached = reached
+        self._partitions: dict[int, LedgerPartition] = {}
+        self._fence: Any = None
+        self._log = LedgerLog(configuration, is_stopping)
+        self._partition_count = self._agreed_count()
+        self._consumer = Consumer(
+            {
+                "group.id": group,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "isolation.level": "read_committed",
+                "partition.assignment.strategy": "range",
+                "session.timeout.ms": times.session_timeout_ms,
+                "heartbeat.interval.ms": times.session_timeout_ms // 5,
+                "max.poll.interval.ms": 24 * 60 * 60 * 1000,  # reading a large ledger is no failure
+                **configuration,
+            }
+        )
+        self._producer = Producer(
+            {
+                "transactional.id": transactional_id,
+                "transaction.timeout.ms": times.transaction_timeout_ms,
+                "compression.type": "lz4",
+                "linger.ms": 1,
+                "partitioner": "murmur2_random",
+                **configuration,
+            }
+        )
+
+    def run(self) -> None:
+        """Serve commands until told to stop.
+
+        Raises:
+            RefusedError: A topic holds what it may not, or the group has lost its place: an operator has to mend it.
+            UnavailableError: Something failed in a transaction, or this writer was fenced: end the process.
+        """
+        try:
+            self._log.patiently(
+                lambda: self._producer.init_transactions(REQUEST_SECONDS), "the transaction coordinator"
+            )
+            self._consumer.subscribe(
+                [self._topics.commands], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
+            )
+            while not self._is_stopping():
+                self._serve(self._consumer.consume(self._batch_records, POLL_SECONDS))
+        except StoppingError:
+            return
+        except KafkaException as error:
+            raise WriterFencedError(f"the log refuses this writer: {error.args[0].name()}") from error
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+        self._log.close()
+
+    # -- a batch -----------------------------------------------------------------------------------------------------
+
+    def _serve(self, messages: Sequence[Message]) -> None:
+        records: list[ReadRecord] = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                records.append(read_record(message))
+            else:
+                bear(error, self._topics.commands)
+        if not records:
+            return
+        trust = self._trust()
+        decided = [(record, self._partitions[record.partition].decide(record, trust)) for record in records]
+        self._reached("check/write")
+        self._producer.begin_transaction()
+        try:
+            self._write(decided)
+        except KafkaException as error:
+            self._abort(error)
+            raise
+        self._reached("commit/next")
+        for _, decision in decided:
+            self._count(decision)
+
+    def _write(self, decided: Sequence[tuple[ReadRecord, Decision]]) -> None:
+        for record, decision in decided:
+            for output in outputs(record, decision):
+                self._produce(output)
+        self._reached("write/send_offsets")
+        offsets = {record.partition: record.offset + 1 for record, _ in decided}
+        places = [TopicPartition(self._topics.commands, *item) for item in offsets.items()]
+        _repeatedly(lambda: self._producer.send_offsets_to_transaction(places, self._fence, REQUEST_SECONDS))
+        self._reached("send_offsets/commit")
+        _repeatedly(lambda: self._producer.commit_transaction(REQUEST_SECONDS))
+
+    def _produce(self, output: Output) -> None:
+        where: dict[str, Any] = {} if output.partition is None else {"partition": output.partition}
+        topic = self._topics.of(output.channel)
+        while True:
+            try:
+                self._producer.produce(topic, output.value, output.key, headers=list(output.headers), **where)
+            except BufferError:  # the local queue is full: let deliveries drain it
+                self._producer.poll(0.1)
+            else:
+                return
+
+    def _abort(self, error: KafkaException) -> None:
+        LOG.error("transaction failed: %s", error.args[0].name())
+        if error.args[0].txn_requires_abort():
+            try:
+                self._producer.abort_transaction(REQUEST_SECONDS)
+            except KafkaException as second:  # the broker aborts it by itself, in time
+                LOG.warning("transaction not aborted by us: %s", second.args[0].name())
+
+    def _count(self, decision: Decision) -> None:
+        if decision.entry is not None:
+            self._metrics.count("ledger_transitions_total")
+        elif decision.audit is not None and decision.audit.reason_code is not None:
+            self._metrics.count("ledger_refusals_total", code=decision.audit.reason_code)
+        if decision.dead is not None:
+            self._metrics.count("dead_letters_total", code=decision.dead.value)
+
+    # -- the group ---------------------------------------------------------------------------------------------------
+
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._fence = consumer.consumer_group_metadata()
+        self._partitions.clear()
+        starts = self._log.patiently(lambda: _committed(consumer, partitions), "its predecessor's transaction")
+        lost = [start.partition for start in starts if start.offset < 0]
+        if lost:
+            raise RefusedError(
+                f"the ledger's group has no committed offset for partitions {lost} of {self._topics.commands}: "
+                "run `pratique topics apply` and see docs/guide/operator.md"
+            )
+        for start in starts:
+            self._partitions[start.partition] = self._load(start.partition)
+        consumer.assign(starts)
+        LOG.info("holds %d partitions, %d entries", len(starts), sum(map(len, self._partitions.values())))
+        self._metrics.gauge("ledger_partitions", len(starts))
+        self._on_ready()
+
+    def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
+        self._partitions.clear()
+        self._fence = None
+        consumer.unassign()
+
+    def _lost(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        raise WriterFencedError(f"{len(partitions)} partitions were given to another writer")
+
+    def _load(self, partition: int) -> LedgerPartition:
+        state = LedgerPartition(partition, self._partition_count, self._limits)
+        low, end = self._log.bounds(self._topics.ledger, partition)
+        if low > 0:  # compaction leaves the first offset where it is; only deletion moves it
+            raise LedgerBrokenError(f"ledger partition {partition} begins at offset {low}: its beginning was deleted")
+        for record in self._log.read(self._topics.ledger, partition, low, end):
+            state.load(record.key, read_entry(record.value))
+        newest = self._log.newest(self._topics.audit, partition)
+        state.check(None if newest is None else read_audit(newest.value))
+        return state
+
+    def _agreed_count(self) -> int:
+        names = (self._topics.commands, self._topics.ledger, self._topics.audit)
+        counts = {name: self._log.partition_count(name) for name in names}
+        if len(set(counts.values())) != 1:
+            raise RefusedError(f"the ledger's topics differ in their partition counts: {counts}")
+        return counts[self._topics.commands]
+
+
+def _committed(consumer: Consumer, partitions: list[TopicPartition]) -> list[TopicPartition]:
+    """Return committed offsets that no open transaction can change; raises ``KafkaException`` while one can."""
+    answers = consumer.committed(partitions, REQUEST_SECONDS)
+    for answer in answers:
+        if answer.error is not None:
+            raise KafkaException(answer.error)
+    return answers
+
+
+def _repeatedly(step: Callable[[], None]) -> None:
+    """Do a step of a transaction, again where the library says that it may be done again."""
+    while True:
+        try:
+            step()
+        except KafkaException as error:
+            if not error.args[0].retriable():
+                raise
+        else:
+            return
