@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt
-from streams.agents.workers import Task, error_receipt
+from streams.agents.workers import Judgement, RecallTask, Task, error_receipt
 
 
 class AbsentJudge:
@@ -32,3 +32,15 @@ class AbsentJudge:
         """Return NOT_RUN for every task."""
         receipt = error_receipt(Reason.of(ReasonCode.NOT_RUN, "", self._kind.value.lower()))
         return [receipt for _ in tasks]
+
+
+class AbsentRecallJudge:
+    """States that nothing of a recall was checked."""
+
+    def __init__(self, kind: EvidenceKind) -> None:
+        self._kind = kind
+
+    async def judge(self, tasks: Sequence[RecallTask]) -> Sequence[Judgement]:
+        """Return NOT_RUN for every task."""
+        receipt = error_receipt(Reason.of(ReasonCode.NOT_RUN, "", self._kind.value.lower()))
+        return [Judgement(receipt) for _ in tasks]

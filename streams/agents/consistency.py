@@ -8,27 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
 from pratique.contract.canonical import canonical_json
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt, StatedReason
+from streams.agents.grammars import Grammars
 from streams.agents.workers import Task, error_receipt
 from streams.application.consistency import check_compaction
 from streams.application.pinning import Pinning
-from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.compaction.consistency import ConsistencyResult
-from streams.domain.compaction.grammar import Grammar
 from streams.domain.policy.model import CommitmentSnapshot, PolicySet
 from streams.errors import PolicyError
 from streams.wire.candidate import read_candidate
 
 LOG: Final = logging.getLogger(__name__)
-
-MAX_GRAMMARS: Final = 64
-"""How many compiled grammars are kept."""
 
 _DETECTOR: Final = "consistency"
 
@@ -39,9 +34,9 @@ class ConsistencyJudge:
     kind = EvidenceKind.CONSISTENCY
     group_size = 256
 
-    def __init__(self, pinning: Pinning) -> None:
+    def __init__(self, pinning: Pinning, grammars: Grammars | None = None) -> None:
         self._pinning = pinning
-        self._grammars: OrderedDict[str, Grammar] = OrderedDict()
+        self._grammars = grammars or Grammars()
 
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
         """Return a receipt for every task."""
@@ -63,20 +58,12 @@ class ConsistencyJudge:
         if not isinstance(snapshot, CommitmentSnapshot):
             # Intake verified them; that this worker can't means that trust changed since.
             return error_receipt(Reason.of(ReasonCode.COMMITMENTS_STALE, "commitments", _DETECTOR))
-        grammar = self._grammar(policy_set)
+        grammar = self._grammars.of(policy_set)
         candidate = read_candidate(task.request.candidate_json, max_bytes=policy_set.compaction.max_candidate_bytes)
         result = check_compaction(
             task.request, candidate, policy_set, snapshot, grammar, source_sha256s=task.source_sha256s
         )
         return _receipt(result)
-
-    def _grammar(self, policy_set: PolicySet) -> Grammar:
-        grammar = self._grammars.get(policy_set.grammar_sha256)
-        if grammar is None:
-            grammar = self._grammars[policy_set.grammar_sha256] = compile_grammar(policy_set.grammar)
-            if len(self._grammars) > MAX_GRAMMARS:
-                self._grammars.popitem(last=False)
-        return grammar
 
 
 def _receipt(result: ConsistencyResult) -> Receipt:

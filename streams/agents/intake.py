@@ -1,6 +1,7 @@
 """Intake: requests in, OPENED and work out.
 
-The contract: every request of a batch ends as an OPENED (with work, or a refusal) or as a dead letter with its bytes.
+The contract: a record of ``memory.recalled`` is a recall signed by a loader, any other a compaction signed by a
+publisher. Every request of a batch ends as an OPENED (with work, or a refusal) or as a dead letter with its bytes.
 OPENED is acknowledged by the log before its work is sent (architecture, decision 4). What nobody may believe, since it
 can't be decoded, is not signed by a publisher of its tenant, or is outside the horizon, gets a dead letter and no
 verdict.
@@ -16,9 +17,9 @@ from typing import Final
 
 from pratique.contract import avro
 from pratique.contract.reasons import Reason, ReasonCode
-from pratique.contract.records import CompactionRequested, StatedReason
+from pratique.contract.records import CompactionRequested, MemoryRecalled, StatedReason
 from pratique.contract.signing import Signature
-from pratique.contract.topics import COMPACTION_REQUESTED, MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
+from pratique.contract.topics import COMPACTION_REQUESTED, MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES, MEMORY_RECALLED
 from pratique.contract.trust import KeyRole
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
 from streams.agents.loop import until_available
@@ -34,6 +35,7 @@ from streams.application.pinning import Pinning
 from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.application.quota import TenantQuota
+from streams.application.recall_admission import admit_recall, check_recall
 from streams.wire.dead_letter import dead_letter
 from streams.wire.evidence import EvidenceWriter
 
@@ -58,7 +60,7 @@ class _Sorted:
 
 
 class IntakeStep:
-    """Admits compaction requests."""
+    """Admits compaction requests and recalls."""
 
     def __init__(
         self,
@@ -119,15 +121,21 @@ class IntakeStep:
             self._metrics.count("dead_letters_total", code=code.value)
             result.dead.append(dead_letter(record, code, now_ms=now_ms))
             return
-        value = record.value or b""
-        admission = admit_compaction(
-            request,
-            value,
-            pin=lambda: self._pin(request, now_ms),
-            within_quota=self._quota.take(request.tenant_id, self._clock.monotonic_ms()),
-            now_ms=now_ms,
+        self._state(self._admission(request, record.value or b"", now_ms), result)
+
+    def _admission(self, request: CompactionRequested | MemoryRecalled, value: bytes, now_ms: int) -> Admission:
+        within_quota = self._quota.take(request.tenant_id, self._clock.monotonic_ms())
+        if isinstance(request, MemoryRecalled):
+            return admit_recall(
+                request,
+                value,
+                pin=lambda: self._pinning.policy_set(request.tenant_id, request.policy_id),
+                within_quota=within_quota,
+                now_ms=now_ms,
+            )
+        return admit_compaction(
+            request, value, pin=lambda: self._pin(request, now_ms), within_quota=within_quota, now_ms=now_ms
         )
-        self._state(admission, result)
 
     def _state(self, admission: Admission, result: _Sorted) -> None:
         work = None
@@ -144,23 +152,26 @@ class IntakeStep:
         if work is not None:
             result.work.append(work)
 
-    def _believed(self, record: LogRecord, now_ms: int) -> CompactionRequested:
+    def _believed(self, record: LogRecord, now_ms: int) -> CompactionRequested | MemoryRecalled:
         """Return an authentic request of the right age, or raise for a dead letter."""
-        request = avro.decode(record.value, CompactionRequested)
+        request: CompactionRequested | MemoryRecalled
+        if record.topic == MEMORY_RECALLED:
+            request, topic, role = avro.decode(record.value, MemoryRecalled), MEMORY_RECALLED, KeyRole.LOADER
+        else:
+            request, topic, role = (
+                avro.decode(record.value, CompactionRequested),
+                COMPACTION_REQUESTED,
+                KeyRole.PUBLISHER,
+            )
         signature = Signature.from_headers(record.headers)
-        authenticate(
-            signature,
-            COMPACTION_REQUESTED,
-            record.value or b"",
-            KeyRole.PUBLISHER,
-            request.tenant_id,
-            self._pinning.trust(),
-            now_ms,
-        )
+        authenticate(signature, topic, record.value or b"", role, request.tenant_id, self._pinning.trust(), now_ms)
         age_ms = now_ms - request.requested_at
         if not -self._limits.skew_ms <= age_ms <= self._limits.horizon_ms:
             raise _ExpiredError(f"request is {age_ms} ms old, up to {self._limits.horizon_ms} are served")
-        check_request_id(request)
+        if isinstance(request, MemoryRecalled):
+            check_recall(request)
+        else:
+            check_request_id(request)
         return request
 
     def _pin(self, request: CompactionRequested, now_ms: int) -> Pinned | PolicyFailure:

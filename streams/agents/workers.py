@@ -5,6 +5,8 @@ that says what could not be done. The join key is derived from the request's byt
 and the receipt carries the pin that was worked under; a forged work record can thus at most repeat a true statement.
 Work that is no Work record, or whose request is none, is a dead letter.
 
+A recall's findings are acknowledged by the log before the receipt that names them is sent.
+
 Receipts leave in groups, so that the first of a large batch does not wait for the last; offsets are marked at its end.
 """
 
@@ -23,13 +25,16 @@ from pratique.contract.records import (
     Evidence,
     EvidenceKind,
     JoinKey,
+    MemoryFinding,
+    MemoryRecalled,
+    Origin,
     Receipt,
     StatedReason,
     Work,
 )
 from pratique.errors import MalformedError
 from streams.agents.loop import until_available
-from streams.application.ports.log import Batch, Clock, LogRecord, Outbox, Output, Partition
+from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.application.ports.policy import PolicyStore
 from streams.domain.policy.model import PolicySet
@@ -59,6 +64,24 @@ class Task:
     policy_set: PolicySet | Receipt
 
 
+@dataclass(frozen=True, slots=True)
+class RecallTask:
+    """A recall to be worked on; fields as in ``Task``."""
+
+    work: Work
+    request: MemoryRecalled
+    join_key: JoinKey
+    policy_set: PolicySet | Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a recall's judge states: findings first, then the receipt that names them."""
+
+    receipt: Receipt
+    findings: tuple[MemoryFinding, ...] = ()
+
+
 class Judge(Protocol):
     """What a worker does with its tasks; one receipt a task, in order, whatever happens."""
 
@@ -77,13 +100,32 @@ class Judge(Protocol):
         ...
 
 
+class RecallJudge(Protocol):
+    """What a worker does with recalls; one judgement a task, in order, whatever happens."""
+
+    async def judge(self, tasks: Sequence[RecallTask]) -> Sequence[Judgement]:
+        """Return a judgement for every task; every ``policy_set`` is a set."""
+        ...
+
+
 class WorkerStep:
-    """Turns work into receipts."""
+    """Turns work into receipts.
+
+    Args:
+        judge: Judges compactions, and says what the receipts are.
+        recalls: Judges recalls; a recall is a dead letter where there is none.
+        store: Where pinned policy comes from.
+        writer: States evidence under this worker's role.
+        outbox: Writes to the log.
+        clock: The time.
+        metrics: Counts receipts and dead letters.
+    """
 
     def __init__(
         self,
         *,
         judge: Judge,
+        recalls: RecallJudge | None = None,
         store: PolicyStore,
         writer: EvidenceWriter,
         outbox: Outbox,
@@ -91,6 +133,7 @@ class WorkerStep:
         metrics: Metrics,
     ) -> None:
         self._judge = judge
+        self._recalls = recalls
         self._store = store
         self._writer = writer
         self._outbox = outbox
@@ -108,52 +151,90 @@ class WorkerStep:
         async with asyncio.TaskGroup() as sending:
             for group in _groups(batch, self._judge.group_size):
 
-                async def attempt(group: Sequence[LogRecord] = group) -> tuple[list[Task], list[Output]]:
+                async def attempt(group: Sequence[LogRecord] = group) -> _Understood:
                     return await asyncio.to_thread(self._understood, group)
 
                 understood = await until_available(attempt, is_current, self._metrics, "policy")
                 if understood is None or not is_current():
                     return {}
-                tasks, dead = understood
+                findings, receipts = await self._stated(understood)
                 # Acknowledgements are awaited together, at the end: judging need not wait for the broker.
-                sending.create_task(self._outbox.send([*dead, *await self._stated(tasks)]))
+                sending.create_task(self._send(findings, [*understood.dead, *receipts]))
         return batch.ends()
 
-    def _understood(self, group: Sequence[LogRecord]) -> tuple[list[Task], list[Output]]:
-        tasks: list[Task] = []
-        dead: list[Output] = []
+    async def _send(self, findings: Sequence[Output], others: Sequence[Output]) -> None:
+        if findings:
+            await self._outbox.send(findings)
+        await self._outbox.send(others)
+
+    def _understood(self, group: Sequence[LogRecord]) -> _Understood:
+        understood = _Understood([], [], [])
         for record in group:
             try:
-                tasks.append(self._task(record))
+                self._understand(record, understood)
             except MalformedError as error:
                 where = (record.topic, record.partition, record.offset)
                 LOG.info("dead letter %s at %s[%d]@%d: %s", error.code, *where, error)
                 self._metrics.count("dead_letters_total", code=error.code)
-                dead.append(dead_letter(record, ReasonCode(error.code), now_ms=self._clock.wall_ms()))
-        return tasks, dead
+                understood.dead.append(dead_letter(record, ReasonCode(error.code), now_ms=self._clock.wall_ms()))
+        return understood
 
-    def _task(self, record: LogRecord) -> Task:
+    def _understand(self, record: LogRecord, understood: _Understood) -> None:
         work = avro.decode(record.value, Work)
+        if work.origin is Origin.COMPACTION:
+            understood.tasks.append(self._task(work))
+        elif self._recalls is not None:
+            request = avro.decode(work.request, MemoryRecalled)
+            key = digests.recall_join_key(request, work.request)
+            understood.recalls.append(RecallTask(work, request, key, self._policy_set(work)))
+        else:
+            raise MalformedError("recalls are not judged here")
+
+    def _task(self, work: Work) -> Task:
         request = avro.decode(work.request, CompactionRequested)
         source_sha256s = tuple(digests.message_sha256(message) for message in request.source_messages)
         population = digests.source_population_sha256(source_sha256s)
         key = digests.compaction_join_key(request, work.request, population)
-        try:
-            policy_set: PolicySet | Receipt = self._store.exactly(work.policy_set_sha256, work.policy_set_map)
-        except (PolicyError, PolicyExpiredError, PolicyUnavailableError) as error:
-            policy_set = error_receipt(Reason.of(error.code, "policy", self._judge.kind.value.lower()))
-        return Task(work, request, key, source_sha256s, policy_set)
+        return Task(work, request, key, source_sha256s, self._policy_set(work))
 
-    async def _stated(self, tasks: Sequence[Task]) -> list[Output]:
-        judged = [task for task in tasks if isinstance(task.policy_set, PolicySet)]
-        receipts = dict(zip(map(id, judged), await self._judge.judge(judged), strict=True))
+    def _policy_set(self, work: Work) -> PolicySet | Receipt:
+        try:
+            return self._store.exactly(work.policy_set_sha256, work.policy_set_map)
+        except (PolicyError, PolicyExpiredError, PolicyUnavailableError) as error:
+            return error_receipt(Reason.of(error.code, "policy", self._judge.kind.value.lower()))
+
+    async def _stated(self, understood: _Understood) -> tuple[list[Output], list[Output]]:
+        """Return findings and receipts, in the order of the tasks."""
+        judged = [task for task in understood.tasks if isinstance(task.policy_set, PolicySet)]
+        recalled = [task for task in understood.recalls if isinstance(task.policy_set, PolicySet)]
+        receipts, judgements = await asyncio.gather(self._judge.judge(judged), self._judged(recalled))
+        receipt_of = dict(zip(map(id, judged), receipts, strict=True))
+        receipt_of |= {id(task): item.receipt for task, item in zip(recalled, judgements, strict=True)}
+        findings = [
+            Output(Channel.FINDINGS, finding.join_key.message_key, avro.encode(finding))
+            for item in judgements
+            for finding in item.findings
+        ]
         outputs = []
+        tasks: list[Task | RecallTask] = [*understood.tasks, *understood.recalls]
         for task in tasks:
-            receipt = task.policy_set if isinstance(task.policy_set, Receipt) else receipts[id(task)]
+            receipt = task.policy_set if isinstance(task.policy_set, Receipt) else receipt_of[id(task)]
             self._metrics.count("receipts_total", kind=self._judge.kind.value, outcome=receipt.outcome)
             evidence = Evidence(self._judge.kind, task.join_key, task.work.policy_set_sha256, receipt=receipt)
             outputs.append(self._writer.write(evidence))
-        return outputs
+        return findings, outputs
+
+    async def _judged(self, tasks: Sequence[RecallTask]) -> Sequence[Judgement]:
+        return await self._recalls.judge(tasks) if tasks and self._recalls is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """What a group of work came to."""
+
+    tasks: list[Task]
+    recalls: list[RecallTask]
+    dead: list[Output]
 
 
 def error_receipt(reason: Reason, versions: Mapping[str, str] | None = None) -> Receipt:
