@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pratique.context import ContextMessage
+
 DEMO_STATE: Final = STATE / "demo"
 
 APPS: Final = ("intake", "consistency", "scan", "scan", "verdict")
@@ -127,12 +129,7 @@ def _report(state: Path) -> Report:
         closing.enter_context(sampler)
         policies = (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY)
         platform = closing.enter_context(Platform(stack_file_of(state), policies))
-        answers = _first_answers(platform)
-        rows = [answer.row for answer in answers]
-        rows.append(_killed(stack, platform, orphans))
-        unscanned, again = _unscanned(stack, platform, answers[0])
-        rows += [unscanned.row, again]
-        rows = [_contradicted(row, platform, answers) for row in rows]
+        rows, context = _rows(stack, platform, orphans)
         say("stopping everything")
     left = [process for process in orphans if process.is_running()]
     if left:
@@ -143,8 +140,22 @@ def _report(state: Path) -> Report:
         peak_mib=sampler.peak_mib,
         peak_total_mib=sampler.peak_total_mib,
         seconds=time.monotonic() - started,
-        fallback=tuple((message["role"], message["content"]) for message in unscanned.context),
+        fallback=tuple((message["role"], message["content"]) for message in context),
     )
+
+
+def _rows(
+    stack: Stack, platform: Platform, orphans: list[psutil.Process]
+) -> tuple[list[Row], tuple[ContextMessage, ...]]:
+    """Return the rows, and what the agent goes on with in the one that nobody scanned."""
+    answers = _first_answers(platform)
+    rows = [answer.row for answer in answers]
+    if rows[-1].ending is Ending.UNANSWERED:
+        return rows, ()  # whoever is not answered once may wait as long again for every other row
+    rows.append(_killed(stack, platform, orphans))
+    unscanned, again = _unscanned(stack, platform, answers[0])
+    rows += [unscanned.row, again]
+    return [_contradicted(row, platform, answers) for row in rows], unscanned.context
 
 
 def _publish_variants(policy: Path) -> None:
@@ -154,10 +165,18 @@ def _publish_variants(policy: Path) -> None:
 
 
 def _first_answers(platform: Platform) -> list[Answer]:
-    """Ask everything that needs nothing but a running stack, one after the other, so that times mean something."""
+    """Ask everything that needs nothing but a running stack, one after the other, so that times mean something.
+
+    Stops after one that is not answered at all.
+    """
     asked = (*scenarios.judged_alike(), scenarios.foreign_signer(), scenarios.altered_policy())
     say(f"asking {len(asked)} requests, one after the other")
-    return [platform.ask(scenario) for scenario in asked]
+    answers: list[Answer] = []
+    for scenario in asked:
+        answers.append(platform.ask(scenario))
+        if answers[-1].row.ending is Ending.UNANSWERED:
+            break
+    return answers
 
 
 def _killed(stack: Stack, platform: Platform, orphans: list[psutil.Process]) -> Row:

@@ -31,7 +31,8 @@ BROKER: Final = "broker"
 
 ALL_APPS: Final = tuple(topology.name for topology in APPS)
 
-READY_TIMEOUT_S: Final = 60.0
+READY_TIMEOUT_S: Final = 180.0
+"""Seconds on an idle machine; a process that ended is noticed at once, so that only a busy one waits longer."""
 
 
 class Stack:
