@@ -221,7 +221,7 @@ def build(
         loghandlers=[],
     )
     app.warm = warm
-    source = app.topic(topology.reads.name, schema=_PassThrough())
+    source = app.topic(*(spec.name for spec in topology.sources), schema=_PassThrough())
     _follow_assignments(app, step, on_ready)
 
     async def serve(stream: Any) -> None:  # noqa: ANN401 - a Faust stream

@@ -131,6 +131,16 @@ COMPACTION_QUARANTINED: Final = TopicSpec(
     retention_ms=3 * YEAR_MS,
     max_message_bytes=_STATEMENT_BYTES,
 )
+MEMORY_FINDINGS: Final = TopicSpec(
+    name=topics.MEMORY_FINDINGS,
+    record="MemoryFinding, one per entry",
+    key=_POPULATION,
+    writers=("scan",),
+    content=False,
+    cleanup="delete",
+    retention_ms=3 * YEAR_MS,
+    max_message_bytes=_STATEMENT_BYTES,
+)
 QUARANTINE_COMMANDS: Final = TopicSpec(
     name=topics.QUARANTINE_COMMANDS,
     record="a transition that is wanted, in a DSSE envelope",
@@ -180,10 +190,12 @@ DEAD_LETTER: Final = TopicSpec(
 
 TOPICS: Final[tuple[TopicSpec, ...]] = (
     COMPACTION_REQUESTED,
+    MEMORY_RECALLED,
     WORK,
     EVIDENCE,
     COMPACTION_ACCEPTED,
     COMPACTION_QUARANTINED,
+    MEMORY_FINDINGS,
     QUARANTINE_COMMANDS,
     QUARANTINE_LEDGER,
     QUARANTINE_AUDIT,

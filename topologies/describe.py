@@ -23,7 +23,7 @@ def describe() -> str:
     for app in APPS:
         writes = ", ".join(f"{channel.value} -> {spec.name}" for channel, spec in app.writes)
         lines.append(f"  {app.name} (group {app.group})")
-        lines.append(f"    reads  {app.reads.name}")
+        lines.append(f"    reads  {', '.join(spec.name for spec in app.sources)}")
         lines.append(f"    writes {writes}")
     lines.append("topics")
     for spec in TOPICS:
@@ -47,7 +47,10 @@ def asyncapi(version: str) -> Mapping[str, Any]:
         "operations": {
             f"{app.name}.{action}.{spec.name}": {"action": action, "channel": {"$ref": f"#/channels/{spec.name}"}}
             for app in APPS
-            for action, spec in [("receive", app.reads), *(("send", spec) for _, spec in app.writes)]
+            for action, spec in [
+                *(("receive", spec) for spec in app.sources),
+                *(("send", spec) for _, spec in app.writes),
+            ]
         },
     }
 

@@ -45,6 +45,8 @@ class Settings:
         quota_burst: Requests a tenant may make at once.
         ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
         scan_processes: Worker processes of one scan app.
+        prompt_safety: Factory of the primary detector of recalls, ``module:function``; none if empty: then every
+            recalled entry is an ERROR.
         policy_refresh_ms: How often the policy repository is asked for news.
         metrics_host: Address that metrics are served on.
         metrics_port: Port of it; 0 takes a free one, -1 serves none.
@@ -70,6 +72,7 @@ class Settings:
     quota_burst: float = 2_000.0
     ledger_entries_per_tenant: int = 100_000
     scan_processes: int = 1
+    prompt_safety: str = ""
     policy_refresh_ms: int = 30_000
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0

@@ -13,6 +13,7 @@ INTAKE: Final = Topology(
     group="pratique.intake",
     step=StepKind.INTAKE,
     reads=catalog.COMPACTION_REQUESTED,
+    also_reads=(catalog.MEMORY_RECALLED,),
     writes=(
         (Channel.EVIDENCE, catalog.EVIDENCE),
         (Channel.WORK, catalog.WORK),

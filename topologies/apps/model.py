@@ -28,8 +28,9 @@ class Topology:
         name: Its name on the command line.
         group: Its consumer group.
         step: What it does.
-        reads: The topic it consumes.
+        reads: The topic it consumes; the first, where there are several.
         writes: The topic behind each channel it may write to.
+        also_reads: Further topics that it consumes in the same group.
     """
 
     name: str
@@ -37,3 +38,9 @@ class Topology:
     step: StepKind
     reads: TopicSpec
     writes: tuple[tuple[Channel, TopicSpec], ...]
+    also_reads: tuple[TopicSpec, ...] = ()
+
+    @property
+    def sources(self) -> tuple[TopicSpec, ...]:
+        """Every topic it consumes."""
+        return (self.reads, *self.also_reads)

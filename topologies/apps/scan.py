@@ -1,4 +1,4 @@
-"""Scan: work to SCAN receipts."""
+"""Scan: work to SCAN receipts, and a recall's findings before its receipt."""
 
 from __future__ import annotations
 
@@ -13,5 +13,9 @@ SCAN: Final = Topology(
     group="pratique.scan",
     step=StepKind.SCAN,
     reads=catalog.WORK,
-    writes=((Channel.EVIDENCE, catalog.EVIDENCE), (Channel.DEAD_LETTER, catalog.DEAD_LETTER)),
+    writes=(
+        (Channel.EVIDENCE, catalog.EVIDENCE),
+        (Channel.FINDINGS, catalog.MEMORY_FINDINGS),
+        (Channel.DEAD_LETTER, catalog.DEAD_LETTER),
+    ),
 )

@@ -72,16 +72,20 @@ def _topics(settings: Settings) -> str:
 
 def _lag(settings: Settings, app: Topology) -> str:
     admin = KafkaAdmin(settings.connection)
-    existing = admin.topics((app.reads.name,)).get(app.reads.name)
+    behind = sum(_behind(admin, app.group, spec.name) for spec in app.sources)
+    return f"{behind} records behind"
+
+
+def _behind(admin: KafkaAdmin, group: str, topic: str) -> int:
+    existing = admin.topics((topic,)).get(topic)
     if existing is None:
-        raise RefusedError(f"topic {app.reads.name} does not exist: run `pratique topics apply`")
-    committed = admin.committed(app.group, app.reads.name, existing.partitions)
-    ends = admin.bounds(app.reads.name, existing.partitions)
+        raise RefusedError(f"topic {topic} does not exist: run `pratique topics apply`")
+    committed = admin.committed(group, topic, existing.partitions)
+    ends = admin.bounds(topic, existing.partitions)
     missing = [number for number in ends if number not in committed]
     if missing:
-        raise RefusedError(f"no committed offset for partitions {missing}: run `pratique topics apply`")
-    behind = sum(ends[number][1] - committed[number] for number in ends)
-    return f"{behind} records behind"
+        raise RefusedError(f"no committed offset for partitions {missing} of {topic}: run `pratique topics apply`")
+    return sum(ends[number][1] - committed[number] for number in ends)
 
 
 def _policy(settings: Settings) -> str:

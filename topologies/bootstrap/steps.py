@@ -24,14 +24,17 @@ from streams.adapters.pool import WorkerPool
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_store import TufPolicyStore
-from streams.agents.absent import AbsentJudge
+from streams.agents.absent import AbsentJudge, AbsentRecallJudge
 from streams.agents.consistency import ConsistencyJudge
+from streams.agents.grammars import Grammars
 from streams.agents.intake import IntakeLimits, IntakeStep
 from streams.agents.loop import Step
+from streams.agents.recall_consistency import RecallConsistencyJudge
+from streams.agents.recall_scan import RecallScanJudge
 from streams.agents.refresh import RefreshingStep
 from streams.agents.scan import ScanJudge
 from streams.agents.verdict import VerdictStep
-from streams.agents.workers import Judge, WorkerStep
+from streams.agents.workers import Judge, RecallJudge, WorkerStep
 from streams.application.pinning import Pinning
 from streams.application.quota import QuotaLimits, TenantQuota
 from streams.application.trusting import LastKnownTrust
@@ -40,6 +43,7 @@ from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from topologies.apps import StepKind, Topology
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store, gate_signer, mac_secrets, mac_signer
+from topologies.bootstrap.recall import recall_outside
 from topologies.settings import Settings
 
 REAL: Final = "real"
@@ -102,8 +106,7 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
     if settings.judges not in {REAL, ABSENT}:
         raise ConfigurationError(f"PRATIQUE_JUDGES is neither {REAL} nor {ABSENT}")
     clock = SystemClock()
-    with KafkaLog(settings.connection, topology.reads.name, topology.group) as log:
-        partition_count = log.partition_count()
+    partition_count = sum(_partition_count(settings, topology, spec.name) for spec in topology.sources)
     with ExitStack() as closing:
         store = app_policy_store(settings, instance)
         outbox = KafkaOutbox(settings.connection, {channel: spec.name for channel, spec in topology.writes})
@@ -125,6 +128,11 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
             step, store=store, clock=clock, interval_ms=settings.policy_refresh_ms, metrics=parts.metrics
         )
         return Running(refreshing, parts.metrics, warm, closing.pop_all().close)
+
+
+def _partition_count(settings: Settings, topology: Topology, topic: str) -> int:
+    with KafkaLog(settings.connection, topic, topology.group) as log:
+        return log.partition_count()
 
 
 async def _nothing_to_warm() -> None:
@@ -168,25 +176,34 @@ def _verdict(parts: _Parts) -> _Made:
 
 def _consistency(parts: _Parts) -> _Made:
     if parts.settings.judges == ABSENT:
-        return _worker(parts, AbsentJudge(EvidenceKind.CONSISTENCY)), _nothing_to_warm
-    return _worker(parts, ConsistencyJudge(parts.pinning)), _nothing_to_warm
+        return _absent(parts, EvidenceKind.CONSISTENCY), _nothing_to_warm
+    grammars = Grammars()
+    recalls = RecallConsistencyJudge(grammars)
+    return _worker(parts, ConsistencyJudge(parts.pinning, grammars), recalls), _nothing_to_warm
 
 
 def _scan(parts: _Parts) -> _Made:
     if parts.settings.judges == ABSENT:
-        return _worker(parts, AbsentJudge(EvidenceKind.SCAN)), _nothing_to_warm
+        return _absent(parts, EvidenceKind.SCAN), _nothing_to_warm
     pool = WorkerPool(workers=parts.settings.scan_processes, factory=STANDARD)
     parts.closing.callback(lambda: asyncio.run(pool.close()))
 
     async def warm() -> None:
         await pool.warm()
 
-    return _worker(parts, ScanJudge(pool)), warm
+    outside = recall_outside(parts.settings)
+    recalls = RecallScanJudge(pool, detector=outside.detector, view=outside.view, keys=outside.keys, clock=parts.clock)
+    return _worker(parts, ScanJudge(pool), recalls), warm
 
 
-def _worker(parts: _Parts, judge: Judge) -> Step:
+def _absent(parts: _Parts, kind: EvidenceKind) -> Step:
+    return _worker(parts, AbsentJudge(kind), AbsentRecallJudge(kind))
+
+
+def _worker(parts: _Parts, judge: Judge, recalls: RecallJudge) -> Step:
     return WorkerStep(
         judge=judge,
+        recalls=recalls,
         store=parts.store,
         writer=parts.writer,
         outbox=parts.outbox,

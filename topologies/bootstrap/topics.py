@@ -81,19 +81,21 @@ def require_start_offsets(settings: Settings, topology: Topology) -> None:
         UnavailableError: The cluster does not answer.
     """
     admin = KafkaAdmin(settings.connection)
-    existing = admin.topics((topology.reads.name,)).get(topology.reads.name)
+    for spec in topology.sources:
+        _require_start_offsets(admin, topology.group, spec)
+
+
+def _require_start_offsets(admin: KafkaAdmin, group: str, spec: TopicSpec) -> None:
+    existing = admin.topics((spec.name,)).get(spec.name)
     if existing is None:
-        raise RefusedError(f"topic {topology.reads.name} does not exist; run `pratique topics apply`")
-    if (
-        topology.reads.append_time
-        and existing.configuration.get(_TIMESTAMPS) != topology.reads.configuration[_TIMESTAMPS]
-    ):
-        raise RefusedError(f"{_TIMESTAMPS} of {topology.reads.name} is not LogAppendTime; run `pratique topics apply`")
-    committed = admin.committed(topology.group, topology.reads.name, existing.partitions)
+        raise RefusedError(f"topic {spec.name} does not exist; run `pratique topics apply`")
+    if spec.append_time and existing.configuration.get(_TIMESTAMPS) != spec.configuration[_TIMESTAMPS]:
+        raise RefusedError(f"{_TIMESTAMPS} of {spec.name} is not LogAppendTime; run `pratique topics apply`")
+    committed = admin.committed(group, spec.name, existing.partitions)
     missing = [number for number in range(existing.partitions) if number not in committed]
     if missing:
         raise RefusedError(
-            f"group {topology.group} has no committed offset for partitions {missing} of {topology.reads.name}: "
+            f"group {group} has no committed offset for partitions {missing} of {spec.name}: "
             "run `pratique topics apply` (it begins at the first record) and see docs/guide/operator.md"
         )
 
@@ -160,18 +162,18 @@ def _refusal(spec: TopicSpec, detail: str) -> _Difference:
 def _starts(admin: KafkaAdmin, settings: Settings) -> list[_Difference]:
     found: list[_Difference] = []
     existing = admin.topics(tuple(spec.name for spec in TOPICS))
-    for topology in APPS:
-        topic = topology.reads.name
+    read = [(topology.group, spec.name) for topology in APPS for spec in topology.sources]
+    for group, topic in read:
         partitions = existing[topic].partitions if topic in existing else settings.partitions
-        committed = admin.committed(topology.group, topic, partitions)
+        committed = admin.committed(group, topic, partitions)
         missing = [number for number in range(partitions) if number not in committed]
         if missing:
             bounds = admin.bounds(topic, partitions)
             offsets = {number: bounds[number][0] for number in missing}
             found.append(
                 (
-                    Change(ChangeKind.START, topic, f"group {topology.group}: {len(missing)} partitions"),
-                    lambda group=topology.group, topic=topic, offsets=offsets: admin.commit(group, topic, offsets),  # type: ignore[misc]
+                    Change(ChangeKind.START, topic, f"group {group}: {len(missing)} partitions"),
+                    lambda group=group, topic=topic, offsets=offsets: admin.commit(group, topic, offsets),  # type: ignore[misc]
                 )
             )
     return found

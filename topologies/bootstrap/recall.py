@@ -1,0 +1,53 @@
+"""What a recall's scan asks beside the scanner: the primary detector, the ledger's view, the fingerprint keys.
+
+The contract: what is not configured is null, and the scan answers ERROR for every entry; nothing is ever taken to be
+clean because nobody was there to ask.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import cast
+
+from pratique.errors import ConfigurationError
+from streams.application.ports.prompt_safety import PromptSafetyDetector
+from streams.application.ports.quarantine import FingerprintKeys, QuarantineView
+from topologies.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOutside:
+    """What there is; null where it is not configured."""
+
+    detector: PromptSafetyDetector | None
+    view: QuarantineView | None
+    keys: FingerprintKeys | None
+
+
+def recall_outside(settings: Settings) -> RecallOutside:
+    """Return what a recall's scan asks.
+
+    Raises:
+        ConfigurationError: Something is configured and can't be had.
+    """
+    return RecallOutside(prompt_safety(settings.prompt_safety), None, None)
+
+
+def prompt_safety(factory: str) -> PromptSafetyDetector | None:
+    """Return the primary detector that a factory makes; null where none is named.
+
+    Args:
+        factory: ``module:function``.
+
+    Raises:
+        ConfigurationError: There is no such factory, or it can't make one.
+    """
+    if not factory:
+        return None
+    module, _, name = factory.partition(":")
+    try:
+        made = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError, ValueError):
+        raise ConfigurationError(f"PRATIQUE_PROMPT_SAFETY: {factory} is no factory of a primary detector") from None
+    return cast("PromptSafetyDetector", made)
