@@ -43,7 +43,7 @@ def _up(arguments: argparse.Namespace) -> int:
     if facts is not None:
         say("already up")
     else:
-        facts = Stack(apps=() if arguments.only_broker else ALL_APPS).start()
+        facts = Stack(apps=() if arguments.only_broker else ALL_APPS, supervised=True).start()
         say("up; `make down` stops it")
     sys.stdout.write(json.dumps(facts, indent=2) + "\n")
     return 0

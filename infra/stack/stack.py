@@ -52,6 +52,7 @@ class Stack:
         apps: Sequence[str] = ALL_APPS,
         environment: Mapping[str, str] | None = None,
         with_policy: Callable[[Path], object] | None = None,
+        supervised: bool = False,
     ) -> None:
         """Choose ports and folders; nothing is started.
 
@@ -61,8 +62,10 @@ class Stack:
                 named again gets a second process, ``scan-2`` for one.
             environment: Further PRATIQUE_* settings for every process.
             with_policy: Called with the demo policy's folder once that is made and before any app starts.
+            supervised: Whether an app that ends unasked is started again, as where the stack is left running.
         """
         self.state = state
+        self._supervised = supervised
         self.log_dir = state / "logs"
         self.policy = state / "policy"
         self.broker = EmbeddedBroker(state / "kafka", log_dir=self.log_dir)
@@ -126,7 +129,8 @@ class Stack:
         ready.parent.mkdir(parents=True, exist_ok=True)
         ready.unlink(missing_ok=True)
         own = {"PRATIQUE_READY_FILE": str(ready), "PRATIQUE_METRICS_PORT": str(port), **(environment or {})}
-        return self.supervisor.start_python(name, "topologies", "run", app, environment=own)
+        arguments = ["run", "--supervised", app] if self._supervised else ["run", app]
+        return self.supervisor.start_python(name, "topologies", *arguments, environment=own)
 
     def wait_until_ready(self, names: Iterable[str], *, timeout_s: float = READY_TIMEOUT_S) -> None:
         """Return when each of the named processes has said that it is ready.

@@ -1,0 +1,130 @@
+"""One app in this process: what ``pratique run APP`` does.
+
+The contract: the process ends with status 0 after SIGTERM (drained and committed), 70 when it ended without marking a
+batch, and by an error of ours for what an operator has to mend.
+
+A module of its own, imported on use: a supervisor needs none of what an app loads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from mode import Worker
+
+from pratique.errors import RefusedError, UnavailableError
+from topologies.apps import StepKind, Topology
+from topologies.bootstrap.ledger import RunningLedger, make_ledger
+from topologies.bootstrap.steps import Running, make_step
+from topologies.bootstrap.topics import require_start_offsets
+from topologies.build import EXIT_UNMARKED, build
+from topologies.settings import Settings
+
+LOG: Final = logging.getLogger("pratique")
+
+WAIT_SECONDS: Final = 2.0
+
+
+def run_app(topology: Topology, settings: Settings) -> None:
+    """Run an app until it is told to end.
+
+    Raises:
+        RefusedError: An operator has to mend something first.
+        ConfigurationError: The same.
+    """
+    _log_to_stderr(topology, settings)
+    if topology.step is StepKind.LEDGER:
+        _run_ledger(topology, settings)
+    else:
+        _run_here(topology, settings)
+
+
+def _log_to_stderr(topology: Topology, settings: Settings) -> None:
+    logging.basicConfig(
+        level=settings.log_level,
+        format=f"%(asctime)s %(levelname)s {topology.name} %(name)s %(message)s",
+        stream=sys.stderr,
+    )
+    # Debug logging of these costs a tenth of the throughput, and says nothing an operator needs.
+    for noisy in ("faust", "mode", "aiokafka", "asyncio", "tuf", "urllib3"):
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+def _run_here(topology: Topology, settings: Settings) -> None:
+    running = _made(topology, settings)
+    _serve_metrics(running, settings)
+    app = build(topology, settings, running.step, running.warm, lambda: _ready(settings))
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        raise SystemExit(Worker(app, loglevel=None, override_logging=False, loop=loop).execute_from_commandline())
+    finally:
+        running.close()
+
+
+def _made(topology: Topology, settings: Settings) -> Running:
+    """Make the step, waiting for the broker for as long as it takes."""
+    while True:
+        try:
+            require_start_offsets(settings, topology)
+            return make_step(topology, settings, _instance(topology))
+        except UnavailableError as error:
+            LOG.warning("waiting: %s", error)
+            time.sleep(WAIT_SECONDS)
+
+
+def _run_ledger(topology: Topology, settings: Settings) -> None:
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    running: RunningLedger | None = None
+    while running is None and not stopping.is_set():
+        try:
+            require_start_offsets(settings, topology)
+            running = make_ledger(
+                topology,
+                settings,
+                _instance(topology),
+                is_stopping=stopping.is_set,
+                on_ready=lambda: _ready(settings),
+            )
+        except UnavailableError as error:
+            LOG.warning("waiting: %s", error)
+            stopping.wait(WAIT_SECONDS)
+    if running is None:
+        return
+    _serve_metrics(running, settings)
+    try:
+        running.writer.run()
+    except RefusedError:
+        raise
+    except Exception:  # whatever it was: what was written is known to the log alone (see the writer's contract)
+        LOG.exception("ending without committing; commands are read again from the last committed offset")
+        logging.shutdown()
+        os._exit(EXIT_UNMARKED)
+    running.close()
+
+
+def _serve_metrics(running: Running | RunningLedger, settings: Settings) -> None:
+    if settings.metrics_port >= 0:
+        port = running.metrics.serve(settings.metrics_host, settings.metrics_port)
+        LOG.info("metrics at %s:%d", settings.metrics_host, port)
+
+
+def _instance(topology: Topology) -> str:
+    return f"{topology.name}-{socket.gethostname()}-{os.getpid()}"
+
+
+def _ready(settings: Settings) -> None:
+    if settings.ready_file:
+        Path(settings.ready_file).write_text(str(os.getpid()), encoding="utf-8")
+    LOG.info("ready")

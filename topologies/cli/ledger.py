@@ -1,0 +1,215 @@
+"""``pratique ledger``: what is quarantined, putting it there and taking it out, with who, why and when.
+
+The contract (contract page, Commands): ``--json`` everywhere; exit 0 done, 1 the answer is "no" (refused, or not
+quarantined), 2 wrong usage or configuration, 3 could not find out. Content is read from a file or standard input,
+fingerprinted here, and sent nowhere. Settings come from the environment, and from ``stack.json`` where that says none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import click
+
+from pratique.contract.canonical import JsonValue
+from pratique.contract.reasons import REASONS, ReasonCode
+from pratique.errors import ConfigurationError, MalformedError, UnavailableError
+from pratique.stack import STACK_FILE
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.domain.quarantine.record import Action
+from topologies.bootstrap.ledger_client import (
+    Audited,
+    Intent,
+    change,
+    current_generation,
+    fingerprint_of,
+    head,
+    history,
+)
+from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.settings import PREFIX, Settings
+
+MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
+_LINES: Final = """\
+{revision}  {what}  {when}
+   incident {incident}, by {who}, authentication event {authentication_event}, signed by {signed by}
+   policy {policy}, detector {detector}, key generation {key_generation}
+   {why}"""
+COLUMNS: Final = ("revision", "what", "when", "incident", "who", "why", "policy", "detector", "signed by")
+
+
+@click.group()
+def ledger() -> None:
+    """The quarantine ledger: fingerprints of content that no agent is to recall."""
+
+
+def _about(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say which entry is meant."""
+    options = [
+        click.argument("content", type=click.File("rb"), required=False),
+        click.option("--fingerprint", help="The fingerprint itself, where the content is not at hand."),
+        click.option("--tenant", help="The tenant it concerns."),
+        click.option("--global", "everyone", is_flag=True, help="It concerns every tenant."),
+        click.option(
+            "--stack",
+            type=click.Path(dir_okay=False, path_type=Path),
+            default=STACK_FILE,
+            show_default=True,
+            help="What `make up` left; the environment goes before it.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _intended(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say why, and who."""
+    options = [
+        click.option("--incident", required=True, help="Id of the incident it belongs to."),
+        click.option("--reason", required=True, help="Why, in words that are kept for good; no content."),
+        click.option("--actor", help="Who; the signing key's id by default."),
+        click.option("--authentication-event", help="Id of the sign-in it was decided under; a new one by default."),
+        click.option("--policy-id", default="default", show_default=True, help="Policy it is recorded under."),
+        click.option(
+            "--wait",
+            "wait_s",
+            type=click.FloatRange(min=0, min_open=True),
+            default=60.0,
+            show_default=True,
+            help="Longest wait for its effect, in seconds.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@ledger.command("add")
+@_about
+@_intended
+@json_option
+@speaks
+def add(**given: Any) -> None:  # noqa: ANN401 - the options above
+    """Quarantine CONTENT, a file or - for standard input: no agent of the tenant recalls it from then on."""
+    _change(Action.ADD, given)
+
+
+@ledger.command("remove")
+@_about
+@_intended
+@json_option
+@speaks
+def remove(**given: Any) -> None:  # noqa: ANN401 - the options above
+    """Take CONTENT out of quarantine."""
+    _change(Action.REMOVE, given)
+
+
+@ledger.command("show")
+@_about
+@json_option
+@speaks
+def show(*, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
+    """Show the history of CONTENT: who did what, when, why, and what was refused. Exit 1 if it is not quarantined."""
+    settings = _settings(given["stack"])
+    key, _ = _key(settings, given)
+    newest = head(settings, key)
+    rows = [_row(item) for item in history(settings, key)]
+    is_quarantined = newest is not None and newest.action is Action.ADD
+    if as_json:
+        print_json({"key": key.record_key.decode(), "quarantined": is_quarantined, "history": rows})
+    else:
+        state = "quarantined" if is_quarantined else "not quarantined"
+        print_table(
+            f"{key.record_key.decode()}: {state}", COLUMNS, [[str(row[name]) for name in COLUMNS] for row in rows]
+        )
+    if not is_quarantined:
+        sys.exit(int(Exit.NO))
+
+
+def _change(action: Action, given: dict[str, Any]) -> None:
+    settings = _settings(given["stack"])
+    key, generation = _key(settings, given)
+    intent = Intent(
+        action=action,
+        key=key,
+        key_generation=generation,
+        incident_id=given["incident"],
+        reason=given["reason"],
+        actor_id=given["actor"],
+        authentication_event_id=given["authentication_event"],
+        policy_id=given["policy_id"],
+    )
+    result = change(settings, intent, wait_s=given["wait_s"])
+    if result is None:
+        raise UnavailableError(f"the command was sent; within {given['wait_s']:g} s the ledger said nothing of it")
+    row = _row(result)
+    if given["as_json"]:
+        print_json(row)
+    else:
+        print_table(key.record_key.decode(), ("what", "value"), [[name, str(row[name])] for name in COLUMNS])
+    if not result.entry.accepted:
+        code = ReasonCode(result.entry.reason_code or "")
+        click.echo(f"pratique: refused: {REASONS[code].meaning} {REASONS[code].remedy}", err=True)
+        sys.exit(int(Exit.NO))
+
+
+def _row(audited: Audited) -> dict[str, JsonValue]:
+    entry = audited.entry
+    command = json.loads(entry.command_json) if entry.command_json is not None else {}
+    stated = json.loads(entry.record_json) if entry.record_json is not None else command
+    what = str(stated.get("action", "?"))
+    if not entry.accepted:
+        what = f"{what} refused: {entry.reason_code}"
+    elif entry.reason_code is not None:
+        what = f"{what} again"
+    return {
+        "revision": stated.get("revision"),
+        "what": what,
+        "when": datetime.fromtimestamp(audited.at_ms / 1000, UTC).isoformat(timespec="milliseconds"),
+        "incident": stated.get("incident_id"),
+        "who": stated.get("actor_id"),
+        "why": command.get("reason"),
+        "policy": stated.get("policy_version"),
+        "detector": stated.get("detector_version"),
+        "signed by": entry.key_id,
+        "accepted": entry.accepted,
+        "reason_code": entry.reason_code,
+        "event_id": stated.get("event_id"),
+        "authentication_event": stated.get("authentication_event_id"),
+        "key_generation": command.get("key_generation"),
+    }
+
+
+def _key(settings: Settings, given: dict[str, Any]) -> tuple[LedgerKey, str]:
+    if (given["tenant"] is None) != bool(given["everyone"]):
+        raise ConfigurationError("say whom it concerns: --tenant ID, or --global")
+    if (given["content"] is None) != (given["fingerprint"] is not None):
+        raise ConfigurationError("say what is meant: CONTENT, a file or -, or --fingerprint")
+    scope = Scope.GLOBAL if given["everyone"] else Scope.TENANT
+    if given["fingerprint"] is not None:
+        return LedgerKey.of(scope, given["tenant"], given["fingerprint"]), current_generation(settings)
+    found, generation = fingerprint_of(settings, _text(given["content"]))
+    return LedgerKey.of(scope, given["tenant"], found), generation
+
+
+def _text(file: BinaryIO) -> str:
+    content = file.read(MAX_CONTENT_BYTES + 1)
+    if len(content) > MAX_CONTENT_BYTES:
+        raise MalformedError(f"content has over {MAX_CONTENT_BYTES} bytes; no request can bring so much")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedError("content is not UTF-8") from None
+
+
+def _settings(stack: Path) -> Settings:
+    facts: dict[str, object] = json.loads(stack.read_text("utf-8")) if stack.is_file() else {}
+    stated = {PREFIX + name.upper(): value for name, value in facts.items() if isinstance(value, str)}
+    return Settings.read({**stated, **os.environ})
