@@ -169,5 +169,5 @@ class PartitionMachine(RuleBasedStateMachine):
                 assert identity in published, "a request got no verdict"
 
 
-PartitionMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+PartitionMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=50, deadline=None)
 TestPartitionMachine = PartitionMachine.TestCase
