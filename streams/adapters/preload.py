@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with threads is not to be forked; nobody multiplies here
 
 from streams.adapters import worker  # noqa: F401 - workers need it; here it is loaded before they are forked
 from streams.adapters.detectors import standard_detectors
