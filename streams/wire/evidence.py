@@ -19,7 +19,7 @@ from pratique.contract.records import Evidence, EvidenceKind
 from pratique.contract.signing import MacSigner, Signature, verify_mac
 from pratique.contract.topics import EVIDENCE
 from pratique.contract.trust import MacRole, TrustTarget
-from pratique.errors import MalformedError, SignerNotAuthorisedError
+from pratique.errors import MalformedError, SignerNotAuthorisedError, TooLargeError
 from streams.application.ports.log import Channel, LogRecord, Output
 from streams.domain.verdicts.evidence import Stated
 
@@ -31,6 +31,13 @@ ROLE_OF_KIND: Final[Mapping[EvidenceKind, MacRole]] = {
 }
 """The one role that may state each kind."""
 
+
+MAX_STATEMENT_BYTES: Final = 256 * 1024
+"""Most that a piece of evidence may have beside a receipt's body and a verdict, in bytes.
+
+A verdict repeats what OPENED and receipts say, except for the bodies. Bounded so, it fits its topics, whatever a worker
+that was taken over states.
+"""
 
 _WARM_UP_BYTES: Final = frozenset(
     bytes([2 * list(EvidenceKind).index(kind)]) for kind in (EvidenceKind.OPENED, EvidenceKind.DECIDED)
@@ -73,6 +80,7 @@ class EvidenceReader:
 
         Raises:
             MalformedError: The value is no Evidence, or its body is not its kind's.
+            TooLargeError: It says more than a verdict could repeat.
             SignatureInvalidError: The MAC is missing or does not verify.
             SignerNotAuthorisedError: The key is not one of the role that may state this kind, or the record lies
                 outside its partition.
@@ -86,6 +94,7 @@ class EvidenceReader:
             raise SignerNotAuthorisedError("no secret is held for this MAC key id; hand the new key to the verdict app")
         verify_mac(secret, signature, EVIDENCE, value)
         _check_body(evidence)
+        _check_size(evidence, value)
         if partition_of(evidence.join_key.message_key, self.partition_count) != record.partition:
             raise SignerNotAuthorisedError("evidence lies in another partition than its join key's")
         return Stated(evidence, bytes_sha256(value), record.offset, record.timestamp)
@@ -110,3 +119,13 @@ def _check_body(evidence: Evidence) -> None:
     }[evidence.kind]
     if bodies != expected:
         raise MalformedError(f"evidence of kind {evidence.kind.value} carries another kind's body")
+
+
+def _check_size(evidence: Evidence, value: bytes) -> None:
+    if len(value) <= MAX_STATEMENT_BYTES:
+        return
+    receipt = evidence.receipt
+    body = 0 if receipt is None or receipt.body_json is None else len(receipt.body_json.encode("utf-8"))
+    size = len(value) - body - (0 if evidence.decided is None else len(evidence.decided.verdict))
+    if size > MAX_STATEMENT_BYTES:
+        raise TooLargeError(f"evidence states {size} bytes beside its body, {MAX_STATEMENT_BYTES} are allowed")
