@@ -10,16 +10,14 @@ One ``Gate`` serves many threads and tasks at once with one producer and one rea
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Self
 
+from pratique.asking import GRACE_S, Pending, PendingRecall, Prepared, now_in_ms, outcome
 from pratique.candidate import draft_candidate, record_ids
 from pratique.commitments import open_commitments
 from pratique.context import (
@@ -40,33 +38,17 @@ from pratique.contract.records import (
     VerdictOutcome,
 )
 from pratique.contract.signing import Signer
-from pratique.contract.topics import (
-    COMPACTION_ACCEPTED,
-    COMPACTION_QUARANTINED,
-    COMPACTION_REQUESTED,
-    MAX_REQUEST_BYTES,
-)
-from pratique.errors import (
-    KafkaUnavailableError,
-    NoContextError,
-    PratiqueError,
-    SignerNotAuthorisedError,
-    TooLargeError,
-)
-from pratique.inbox import Inbox, Waiter
+from pratique.contract.topics import COMPACTION_REQUESTED
+from pratique.contract.trust import KeyRole
+from pratique.errors import ConfigurationError, NoContextError, PratiqueError
 from pratique.messages import Messages, source_messages
 from pratique.pinned import Document, PinnedPolicy, PolicySource
+from pratique.recalling import RecallGate
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
-from pratique.transport import Received, Transport
-from pratique.verification import Expectation, believe
+from pratique.transport import Transport
+from pratique.verification import Expectation
 
-GRACE_S: Final = 5.0
-"""How long after the policy's deadline a verdict is still waited for, in seconds, unless the caller says otherwise."""
-
-
-def now_in_ms() -> int:
-    """Return the time in milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
+__all__ = ["GRACE_S", "Compaction", "Gate", "Pending", "PendingRecall", "now_in_ms", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,40 +89,18 @@ class Compaction:
         return [dict(message) for message in self._context]
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A request that was sent, and whoever waits for its verdict."""
-
-    request: CompactionRequested
-    expectation: Expectation
-    sent: Future[None]
-    waiter: Waiter
-
-    @property
-    def futures(self) -> list[Future[Any]]:
-        """What a wait is over with: both done, or one failed."""
-        return [self.sent, self.waiter.future]
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    request: CompactionRequested
-    value: bytes
-    expectation: Expectation
-    waiter: Waiter
-
-
-class Gate:
+class Gate(RecallGate):
     """Asks for verdicts on behalf of one tenant.
 
     Args:
         transport: Kafka (``pratique.kafka.KafkaTransport``).
         policies: Verified policy (``pratique.repository.RepositoryPolicies``).
-        signer: The tenant's publisher key.
+        signer: The tenant's publisher key, which signs compactions.
         tenant_id: The tenant.
         policy_id: The policy that requests are judged under, unless a request names another.
         used: Remembers which verdicts a task has used; give one that lasts where agents restart.
         clock: The time in milliseconds since the epoch.
+        loader: The tenant's loader key, which signs recalls; null where this agent recalls nothing.
     """
 
     def __init__(
@@ -153,16 +113,18 @@ class Gate:
         policy_id: str,
         used: UsedVerdicts | None = None,
         clock: Callable[[], int] = now_in_ms,
+        loader: Signer | None = None,
     ) -> None:
-        self._transport = transport
-        self._policies = policies
+        super().__init__(
+            transport=transport,
+            policies=policies,
+            loader=loader,
+            tenant_id=tenant_id,
+            policy_id=policy_id,
+            used=used or UsedInMemory(),
+            clock=clock,
+        )
         self._signer = signer
-        self.tenant_id = tenant_id
-        self.policy_id = policy_id
-        self._used = used or UsedInMemory()
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._inbox: Inbox | None = None
 
     @classmethod
     def from_stack(
@@ -173,6 +135,7 @@ class Gate:
         policy_id: str = "default",
         key: str | Path | None = None,
         used: UsedVerdicts | None = None,
+        loader_key: str | Path | None = None,
     ) -> Self:
         """Return a gate for the stack that a ``stack.json`` and the environment describe (``pratique.stack``).
 
@@ -182,6 +145,7 @@ class Gate:
             policy_id: The policy that requests are judged under.
             key: The tenant's publisher key: a PEM file, or a directory of them; the stack's key directory otherwise.
             used: As for ``Gate``.
+            loader_key: The tenant's loader key, likewise; a gate without one asks about no recalls.
 
         Raises:
             ConfigurationError: A setting or key is missing or wrong; the message says which.
@@ -195,6 +159,7 @@ class Gate:
             tenant_id=tenant_id,
             policy_id=policy_id,
             used=used,
+            loader=_loader(stack, policies, tenant_id, loader_key),
         )
 
     def __enter__(self) -> Self:
@@ -204,20 +169,6 @@ class Gate:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def close(self) -> None:
-        """Stop reading, send what is waiting, let go of everything."""
-        with self._lock:
-            inbox, self._inbox = self._inbox, None
-        if inbox is not None:
-            inbox.close()
-        self._transport.close()
-
-    @property
-    def ignored(self) -> Mapping[str, int]:
-        """How many would-be verdicts on this gate's requests were not believed, by the check they failed."""
-        inbox = self._inbox
-        return {} if inbox is None else inbox.ignored
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -273,17 +224,9 @@ class Gate:
         request = self.request(
             messages, candidate_json, task_id=task_id, commitments=commitments, lineage=lineage, policy=policy
         )
-        prepared = self._prepare(request)
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
-        try:
-            pending = await asyncio.to_thread(self._send, prepared, self._signer)
-            watched = [asyncio.wrap_future(future) for future in pending.futures]
-            done, _ = await asyncio.wait(watched, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
-            for future in done:
-                future.exception()  # seen here, raised below
-        finally:
-            self._forget(prepared.waiter)
-        return await asyncio.to_thread(self._answer, request, outcome(pending), policy)
+        verdict = await self._wait_async(self._prepared(request), self._signer, timeout)
+        return await asyncio.to_thread(self._answer, request, verdict, policy)
 
     def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
         """Send a request as it stands and return its verdict; null where none came in time.
@@ -296,12 +239,7 @@ class Gate:
             MalformedError: The request is not of the published language.
             UnavailableError: Kafka is away, or no trust target was ever loaded.
         """
-        pending = self.publish(request)
-        try:
-            wait(pending.futures, timeout=wait_s, return_when=FIRST_EXCEPTION)
-        finally:
-            self.forget(pending)
-        return outcome(pending)
+        return self._wait(self.publish(request), wait_s)
 
     def publish(self, request: CompactionRequested, *, signer: Signer | None = None) -> Pending:
         """Sign and send a request, with someone waiting for its verdict; call ``forget`` when the wait is over.
@@ -315,36 +253,9 @@ class Gate:
             MalformedError: The request is not of the published language.
             UnavailableError: Kafka is away, or no trust target was ever loaded.
         """
-        return self._send(self._prepare(request), signer or self._signer)
-
-    def _prepare(self, request: CompactionRequested) -> _Prepared:
-        value = encode(request)
-        if len(value) > MAX_REQUEST_BYTES:
-            raise TooLargeError(f"request has {len(value)} bytes, {MAX_REQUEST_BYTES} are allowed")
-        expectation = Expectation.of(request, value)
-        waiter = Waiter(
-            expectation.request_sha256,
-            expectation.message_keys,
-            lambda received, verdict: self._believe(received, verdict, expectation),
-        )
-        return _Prepared(request, value, expectation, waiter)
-
-    def _send(self, prepared: _Prepared, signer: Signer) -> Pending:
-        self._policies.trust()  # who could not check a verdict should not ask for one
-        inbox = self._listening()
-        signature = signer.sign(COMPACTION_REQUESTED, prepared.value)
-        inbox.expect(prepared.waiter)
-        try:
-            sent = self._transport.publish(
-                COMPACTION_REQUESTED,
-                prepared.expectation.source_population_sha256.encode("ascii"),
-                prepared.value,
-                signature.headers,
-            )
-        except BaseException:
-            self._forget(prepared.waiter)
-            raise
-        return Pending(prepared.request, prepared.expectation, sent, prepared.waiter)
+        prepared = self._prepared(request)
+        sent = self._send(prepared, signer or self._signer)
+        return Pending(prepared.expectation, sent, prepared.waiter, request)
 
     def context(self, request: CompactionRequested, verdict: Verdict | None) -> list[ContextMessage]:
         """Return what may be inserted now: what ``compact`` does with the answer that ``ask`` gave.
@@ -356,16 +267,6 @@ class Gate:
             RefusedError: The commitments are not the task's.
         """
         return self._context(request, verdict, self._policies.pinned(request.tenant_id, request.policy_id))
-
-    def forget(self, pending: Pending) -> None:
-        """Stop waiting for a request's verdict."""
-        self._forget(pending.waiter)
-
-    def _forget(self, waiter: Waiter) -> None:
-        waiter.forgotten = True  # for an inbox that is still to be told of it
-        inbox = self._inbox
-        if inbox is not None:
-            inbox.forget(waiter)
 
     # -- building ----------------------------------------------------------------------------------------------------
 
@@ -430,18 +331,9 @@ class Gate:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _listening(self) -> Inbox:
-        with self._lock:
-            if self._inbox is None or self._inbox.failed:
-                self._inbox = Inbox(self._transport.subscribe((COMPACTION_ACCEPTED, COMPACTION_QUARANTINED)))
-            return self._inbox
-
-    def _believe(self, received: Received, verdict: Verdict, expectation: Expectation) -> None:
-        try:
-            believe(received, verdict, expectation, self._policies.trust(), self._clock())
-        except SignerNotAuthorisedError:
-            self._policies.refresh()  # a gate key may have been rotated since
-            believe(received, verdict, expectation, self._policies.trust(), self._clock())
+    def _prepared(self, request: CompactionRequested) -> Prepared:
+        value = encode(request)
+        return self._prepare(COMPACTION_REQUESTED, value, Expectation.of(request, value))
 
     def _snapshot(self, task_id: str, commitments: bytes | None, policy: PinnedPolicy) -> Document | None:
         if commitments is None:
@@ -477,17 +369,12 @@ class Gate:
         return insert(verdict, context, self._used, requested_at=request.requested_at, now_ms=self._clock())
 
 
-def outcome(pending: Pending) -> Verdict | None:
-    """Return what a wait that is over came to: the verdict, or null where none came in time.
-
-    Raises:
-        KafkaUnavailableError: The request was not acknowledged, or verdicts could not be read.
-        TooLargeError: The broker does not take a request of this size.
-    """
-    answered, sent = pending.waiter.future, pending.sent
-    if answered.done():
-        return answered.result()
-    if not sent.done():
-        raise KafkaUnavailableError("Kafka did not acknowledge the request in time; it may still be judged")
-    sent.result()
-    return None
+def _loader(stack: Stack, policies: PolicySource, tenant_id: str, key: str | Path | None) -> TrustedSigner | None:
+    """Return the signer of recalls; none where no key was named and the stack has none."""
+    try:
+        keys = stack.loader_keys(tenant_id, key)
+    except ConfigurationError:
+        if key is not None:
+            raise
+        return None
+    return TrustedSigner(keys, policies, tenant_id, now_in_ms, KeyRole.LOADER)

@@ -154,7 +154,7 @@ class Stack:
         return RepositoryPolicies(PolicyReader(self.policy_repository, root, state, clock), clock)
 
     def publisher_keys(self, tenant_id: str, key: str | Path | None = None) -> tuple[Ed25519Signer, ...]:
-        """Return a tenant's publisher keys.
+        """Return a tenant's publisher keys, which sign compactions.
 
         Args:
             tenant_id: The tenant.
@@ -163,14 +163,29 @@ class Stack:
         Raises:
             ConfigurationError: There is none, or one may not be used.
         """
+        return self._tenant_keys(KeyRole.PUBLISHER, tenant_id, key)
+
+    def loader_keys(self, tenant_id: str, key: str | Path | None = None) -> tuple[Ed25519Signer, ...]:
+        """Return a tenant's loader keys, which sign recalls; ``loader/<tenant>`` in the key directory.
+
+        Args:
+            tenant_id: The tenant.
+            key: As for ``publisher_keys``.
+
+        Raises:
+            ConfigurationError: There is none, or one may not be used.
+        """
+        return self._tenant_keys(KeyRole.LOADER, tenant_id, key)
+
+    def _tenant_keys(self, role: KeyRole, tenant_id: str, key: str | Path | None) -> tuple[Ed25519Signer, ...]:
         if SAFE_ID.fullmatch(tenant_id) is None:
             raise ConfigurationError("tenant id is no identifier of letters, digits, '.', '_', '-'")
         if key is None and self.keys is None:
             raise ConfigurationError(f"no key was given and {PREFIX}KEYS names no key directory")
-        place = Path(key) if key is not None else Path(self.keys or "") / KeyRole.PUBLISHER.value / tenant_id
+        place = Path(key) if key is not None else Path(self.keys or "") / role.value / tenant_id
         files = sorted(place.glob("*.pem")) if place.is_dir() else [place]
         if not files:
-            raise ConfigurationError(f"{place} holds no publisher key of tenant {tenant_id} (<key id>.pem)")
+            raise ConfigurationError(f"{place} holds no {role.value} key of tenant {tenant_id} (<key id>.pem)")
         return tuple(load_ed25519(file) for file in files)
 
 

@@ -8,7 +8,7 @@ The contract: ``believe`` raises unless every check passes, in this order:
 4. it speaks of the exact bytes that were sent, of this tenant, task, request, policy and candidate;
 5. it speaks of the same source messages; a quarantine may name none, where intake refused before it had any;
 6. an acceptance names the candidate's parsed form, a rendered policy, and no reason;
-7. its event is the seed's, canonical, and speaks of the same;
+7. its event is the seed's, canonical, and speaks of the same (a recall's 6 and 7: ``pratique.recall_verification``);
 8. it was decided after the request was made, and its validity has not passed.
 
 Whether the task has used it before is not checked here, since that is a matter of insertion (``pratique.context``).
@@ -16,6 +16,7 @@ Whether the task has used it before is not checked here, since that is a matter 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,11 +54,10 @@ dating a forgery back.
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """What a verdict must speak of to be the one that is waited for.
+class Expected(ABC):
+    """What a verdict on any request must speak of to be the one that is waited for.
 
     Attributes:
-        candidate_json: The candidate as sent; its digest is the subject.
         requested_at: When the request was made, in milliseconds since the epoch.
     """
 
@@ -69,8 +69,31 @@ class Expectation:
     request_sha256: str
     subject_sha256: str
     source_population_sha256: str
-    candidate_json: str
     requested_at: int
+
+    @property
+    def message_keys(self) -> frozenset[bytes]:
+        """The Kafka keys that the verdict can come under."""
+        return frozenset({self.source_population_sha256.encode("ascii"), self.request_sha256.encode("ascii")})
+
+    @abstractmethod
+    def check(self, verdict: Verdict) -> None:
+        """Check what is particular to this kind of request.
+
+        Raises:
+            VerdictRefusedError: The verdict speaks of something else, or allows what it may not.
+        """
+
+
+@dataclass(frozen=True)
+class Expectation(Expected):
+    """What a verdict on a compaction must speak of.
+
+    Attributes:
+        candidate_json: The candidate as sent; its digest is the subject.
+    """
+
+    candidate_json: str
 
     @classmethod
     def of(cls, request: CompactionRequested, value: bytes) -> Expectation:
@@ -96,11 +119,6 @@ class Expectation:
             requested_at=request.requested_at,
         )
 
-    @property
-    def message_keys(self) -> frozenset[bytes]:
-        """The Kafka keys that the verdict can come under."""
-        return frozenset({self.source_population_sha256.encode("ascii"), self.request_sha256.encode("ascii")})
-
     @cached_property
     def compacted_output_sha256(self) -> str | None:
         """Canonical digest of the parsed candidate; null where it does not parse."""
@@ -108,6 +126,15 @@ class Expectation:
             return canonical_sha256(parse_json(self.candidate_json))
         except MalformedError:
             return None
+
+    def check(self, verdict: Verdict) -> None:
+        """Check outcome and event.
+
+        Raises:
+            VerdictRefusedError: They speak of something else.
+        """
+        _check_outcome(verdict, self)
+        _check_event(verdict, self)
 
 
 def read_verdict(received: Received) -> Verdict:
@@ -122,7 +149,7 @@ def read_verdict(received: Received) -> Verdict:
     return decode(received.value, Verdict)
 
 
-def believe(received: Received, verdict: Verdict, expected: Expectation, trust: TrustTarget, now_ms: int) -> None:
+def believe(received: Received, verdict: Verdict, expected: Expected, trust: TrustTarget, now_ms: int) -> None:
     """Check that a record is the verdict that is waited for.
 
     Args:
@@ -143,8 +170,7 @@ def believe(received: Received, verdict: Verdict, expected: Expectation, trust: 
     if received.topic != VERDICT_TOPICS[verdict.outcome]:
         raise VerdictRefusedError("outcome is not that of the topic", check="topic")
     _check_binding(verdict, expected)
-    _check_outcome(verdict, expected)
-    _check_event(verdict, expected)
+    expected.check(verdict)
     check_moment(verdict, expected.requested_at, now_ms)
 
 
@@ -162,7 +188,7 @@ def check_moment(verdict: Verdict, requested_at: int, now_ms: int) -> None:
         raise VerdictRefusedError("verdict may no longer be acted on", check="moment")
 
 
-def _check_binding(verdict: Verdict, expected: Expectation) -> None:
+def _check_binding(verdict: Verdict, expected: Expected) -> None:
     for name in (
         "origin",
         "tenant_id",
@@ -195,13 +221,11 @@ def _check_outcome(verdict: Verdict, expected: Expectation) -> None:
 
 def _check_event(verdict: Verdict, expected: Expectation) -> None:
     accepted = verdict.outcome is VerdictOutcome.ACCEPTED
-    if verdict.event_json is None:
+    event = canonical_event(verdict)
+    if event is None:
         if accepted or verdict.fallback is not None:
             raise VerdictRefusedError("verdict has a context and no event", check="event")
         return
-    if verdict.event_sha256 != text_sha256(verdict.event_json):
-        raise VerdictRefusedError("event_sha256 is not the event's", check="event")
-    event = _event(verdict.event_json)
     stated: dict[str, JsonValue] = {
         "schema_version": ACCEPTANCE_EVENT if accepted else FALLBACK_EVENT,
         "outcome": "ACCEPTED" if accepted else "FALLBACK",
@@ -216,10 +240,19 @@ def _check_event(verdict: Verdict, expected: Expectation) -> None:
         raise VerdictRefusedError("event speaks of something else", check="event")
 
 
-def _event(text: str) -> Mapping[str, JsonValue]:
+def canonical_event(verdict: Verdict) -> Mapping[str, JsonValue] | None:
+    """Return a verdict's event; null where it has none.
+
+    Raises:
+        VerdictRefusedError: It is not the canonical JSON of an object, or its digest is another's.
+    """
+    if verdict.event_json is None:
+        return None
+    if verdict.event_sha256 != text_sha256(verdict.event_json):
+        raise VerdictRefusedError("event_sha256 is not the event's", check="event")
     try:
-        event = parse_json(text)
-        if isinstance(event, Mapping) and canonical_json(event) == text:
+        event = parse_json(verdict.event_json)
+        if isinstance(event, Mapping) and canonical_json(event) == verdict.event_json:
             return event
     except MalformedError:
         pass

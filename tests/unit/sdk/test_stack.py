@@ -134,6 +134,18 @@ def test_publisher_keys_are_the_tenants(state: Path) -> None:
     assert [item.key_id for item in stack.publisher_keys("other", file.parent)] == [PUBLISHER.key_id]
 
 
+def test_loader_keys_are_the_tenants_own_and_no_publisher_s(state: Path) -> None:
+    stack = Stack.read(state / "stack.json", {})
+    with pytest.raises(ConfigurationError, match="loader"):
+        stack.loader_keys(TENANT)
+    publishers = state / "policy" / "keys" / "publisher" / TENANT
+    loaders = state / "policy" / "keys" / "loader" / TENANT
+    loaders.parent.mkdir(mode=0o700)
+    publishers.rename(loaders)
+    assert [item.key_id for item in stack.loader_keys(TENANT)] == [PUBLISHER.key_id]
+    assert [item.key_id for item in stack.loader_keys("other", loaders)] == [PUBLISHER.key_id]
+
+
 @pytest.mark.parametrize("tenant_id", ["other", "../acme", "", "a/b"])
 def test_tenant_without_a_key_is_said(state: Path, tenant_id: str) -> None:
     with pytest.raises(ConfigurationError):
