@@ -16,6 +16,7 @@ from typing import Final
 from pratique.contract.records import EvidenceKind
 from pratique.contract.trust import MacRole
 from pratique.errors import ConfigurationError
+from streams.adapters import tolerant_records
 from streams.adapters.detectors import STANDARD
 from streams.adapters.kafka_log import KafkaLog
 from streams.adapters.kafka_outbox import KafkaOutbox
@@ -105,6 +106,7 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
     """
     if settings.judges not in {REAL, ABSENT}:
         raise ConfigurationError(f"PRATIQUE_JUDGES is neither {REAL} nor {ABSENT}")
+    tolerant_records.install()
     clock = SystemClock()
     partition_count = sum(_partition_count(settings, topology, spec.name) for spec in topology.sources)
     with ExitStack() as closing:
