@@ -5,7 +5,8 @@ The contract: a request is ``{"kind": "compaction", …}`` with the record's fie
 its name; an empty or repeated id is not, since judging it is the gate's. A verdict is the record's fields, times as
 milliseconds, enumerations as their names.
 
-Recalls are not read yet.
+A recall is ``{"kind": "recall", …}`` with the record's fields; an entry that does not say whose it is, or which request
+it was recalled for, is the request's own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from enum import Enum
 from typing import Final, TypeVar
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
-from pratique.contract.records import CompactionRequested, Provenance, Role, SourceMessage, Verdict
+from pratique.contract.records import (
+    CompactionRequested,
+    ExpectedEntry,
+    MemoryEntry,
+    MemoryRecalled,
+    Provenance,
+    Role,
+    SourceMessage,
+    Verdict,
+)
 from pratique.errors import MalformedError
 
 _FIELDS: Final = frozenset(
@@ -38,11 +48,33 @@ _FIELDS: Final = frozenset(
 )
 _MESSAGE_FIELDS: Final = frozenset({"message_id", "role", "content", "provenance"})
 
+_RECALL_FIELDS: Final = frozenset(
+    {
+        "kind",
+        "tenant_id",
+        "task_id",
+        "recall_request_id",
+        "requested_at",
+        "policy_id",
+        "entries",
+        "expected_entries",
+        "trace_context",
+    }
+)
+_ENTRY_FIELDS: Final = frozenset(
+    {"tenant_id", "recall_request_id", "entry_id", "memory_version", "content", "provenance"}
+)
+
 EnumT = TypeVar("EnumT", bound=Enum)
 
 
+def is_recall(value: JsonValue) -> bool:
+    """Say whether a line asks about a recall."""
+    return isinstance(value, Mapping) and value.get("kind") == "recall"
+
+
 def request_from_json(value: JsonValue, *, defaults: Mapping[str, JsonValue]) -> CompactionRequested:
-    """Read a request.
+    """Read a compaction request.
 
     Args:
         value: The parsed line.
@@ -54,7 +86,7 @@ def request_from_json(value: JsonValue, *, defaults: Mapping[str, JsonValue]) ->
     if not isinstance(value, Mapping):
         raise MalformedError("line is no JSON object")
     if value.get("kind") == "recall":
-        raise MalformedError("kind recall is not judged by this release")
+        raise MalformedError("field kind is recall, a compaction was expected")
     if value.get("kind") != "compaction":
         raise MalformedError("field kind is not compaction or recall")
     if not value.keys() <= _FIELDS:
@@ -72,6 +104,35 @@ def request_from_json(value: JsonValue, *, defaults: Mapping[str, JsonValue]) ->
         expected_commitment_ids=_texts(line, "expected_commitment_ids"),
         commitments=_commitments(line["commitments"]),
         lineage=_texts(line, "lineage"),
+        trace_context=_text_map(line, "trace_context"),
+    )
+
+
+def recall_from_json(value: JsonValue, *, defaults: Mapping[str, JsonValue]) -> MemoryRecalled:
+    """Read a recall.
+
+    Args:
+        value: The parsed line.
+        defaults: What stands for a field that the line leaves out (``requested_at``, a request id).
+
+    Raises:
+        MalformedError: It is no recall; the message names the field.
+    """
+    if not isinstance(value, Mapping) or value.get("kind") != "recall":
+        raise MalformedError("line is no JSON object of kind recall")
+    if not value.keys() <= _RECALL_FIELDS:
+        raise MalformedError("line has a field that MemoryRecalled does not have")
+    line = {"trace_context": {}, **defaults, **value}
+    tenant_id, request_id = _text(line, "tenant_id"), _text(line, "recall_request_id")
+    own: dict[str, JsonValue] = {"tenant_id": tenant_id, "recall_request_id": request_id}
+    return MemoryRecalled(
+        tenant_id=tenant_id,
+        task_id=_text(line, "task_id"),
+        recall_request_id=request_id,
+        requested_at=_integer(line, "requested_at"),
+        policy_id=_text(line, "policy_id"),
+        entries=tuple(_memory(item, own) for item in _items(line, "entries")),
+        expected_entries=tuple(map(_expected, _items(line, "expected_entries"))),
         trace_context=_text_map(line, "trace_context"),
     )
 
@@ -107,11 +168,31 @@ def _message(value: JsonValue) -> SourceMessage:
     )
 
 
+def _memory(value: JsonValue, own: Mapping[str, JsonValue]) -> MemoryEntry:
+    if not isinstance(value, Mapping) or not value.keys() <= _ENTRY_FIELDS:
+        raise MalformedError("an entry is no object of entry_id, memory_version, content, provenance and whose it is")
+    line: Mapping[str, JsonValue] = {"provenance": Provenance.UNTRUSTED.value, **own, **value}
+    return MemoryEntry(
+        _text(line, "tenant_id"),
+        _text(line, "recall_request_id"),
+        _text(line, "entry_id"),
+        _text(line, "memory_version"),
+        _text(line, "content"),
+        _member(line, "provenance", Provenance),
+    )
+
+
+def _expected(value: JsonValue) -> ExpectedEntry:
+    if not isinstance(value, Mapping) or value.keys() != {"entry_id", "memory_version"}:
+        raise MalformedError("an expected entry is no object of entry_id and memory_version")
+    return ExpectedEntry(_text(value, "entry_id"), _text(value, "memory_version"))
+
+
 def _member(line: Mapping[str, JsonValue], name: str, members: Callable[[str], EnumT]) -> EnumT:
     try:
         return members(_text(line, name))
     except ValueError:
-        raise MalformedError(f"field {name} of a source message is none of its names") from None
+        raise MalformedError(f"field {name} of a source message or entry is none of its names") from None
 
 
 def _text(line: Mapping[str, JsonValue], name: str) -> str:

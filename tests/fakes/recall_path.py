@@ -113,7 +113,9 @@ class RecallPath:
         reader = EvidenceReader(secrets, trust_target, 1)
         verdicts = []
         for output in (output for outputs in sends for output in outputs if output.channel is Channel.EVIDENCE):
-            record = Record(EVIDENCE, output.value, output.headers, output.key, offset=self._offset)
+            record = Record(
+                EVIDENCE, output.value, output.headers, output.key, offset=self._offset, timestamp=self.clock.now_ms
+            )
             self._offset += 1
             effects = self.joins.read(reader.read(record))
             verdicts += [effect.verdict for effect in effects if isinstance(effect, Proposal)]

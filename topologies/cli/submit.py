@@ -1,7 +1,7 @@
 """``pratique submit``: JSON lines in, verdicts as JSON lines out, in the order of the input.
 
-The contract (contract page, Commands): each line is one request (``pratique.jsonform``); it is signed, published, and
-its verdict printed as a JSON object, ``{"error": …}`` where the line is refused before it is sent, and
+The contract (contract page, Commands): each line is one compaction or recall (``pratique.jsonform``); it is signed,
+published, and its verdict printed as a JSON object, ``{"error": …}`` where the line is refused before it is sent, and
 ``{"verdict": null}`` where no verdict came in time. Requests are in flight together; a verdict is printed as soon as
 those before it are.
 
@@ -26,14 +26,16 @@ from typing import BinaryIO, Final
 
 import click
 
+from pratique.asking import Sent
 from pratique.candidate import record_ids
-from pratique.client import Gate, Pending, now_in_ms, outcome
+from pratique.client import Gate, now_in_ms, outcome
 from pratique.commitments import open_commitments
 from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json
 from pratique.contract.records import VerdictOutcome
 from pratique.contract.topics import MAX_REQUEST_BYTES
+from pratique.contract.trust import KeyRole
 from pratique.errors import ConfigurationError, MalformedError, RefusedError, UnavailableError
-from pratique.jsonform import request_from_json, verdict_to_json
+from pratique.jsonform import is_recall, recall_from_json, request_from_json, verdict_to_json
 from pratique.pinned import Document
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from topologies.cli.output import Exit, speaks
@@ -51,7 +53,7 @@ DEFAULT_POLICY_ID: Final = "default"
 class _Asked:
     """A request in flight, waited for until a moment of the monotonic clock."""
 
-    pending: Pending
+    pending: Sent
     until: float
 
 
@@ -106,7 +108,7 @@ class Submission:
         self._wait_s = wait_s
         self._policies = stack.policies(now_in_ms)
         self._gate: Gate | None = None
-        self._signers: dict[str, TrustedSigner] = {}
+        self._signers: dict[tuple[KeyRole, str], TrustedSigner] = {}
         self._items: queue.Queue[_Item | None] = queue.Queue(IN_FLIGHT)
         self._code: int = Exit.DONE
         self._nobody_reads = False
@@ -140,12 +142,27 @@ class Submission:
             if line is None:
                 raise MalformedError(f"line has over {MAX_LINE_BYTES} bytes", code="TOO_LARGE")
             value = parse_json(line, max_bytes=MAX_LINE_BYTES)
-            request = request_from_json(value, defaults=self._defaults(value))
-            signer = self._signer(request.tenant_id)
-            pending = self._gate_for(request.tenant_id, signer).publish(request, signer=signer)
+            pending = self._recalled(value) if is_recall(value) else self._compacted(value)
         except RefusedError as error:
             return error
         return _Asked(pending, time.monotonic() + self._wait_s)
+
+    def _compacted(self, value: JsonValue) -> Sent:
+        request = request_from_json(value, defaults=self._defaults(value))
+        signer = self._signer(KeyRole.PUBLISHER, request.tenant_id)
+        return self._gate_for(request.tenant_id, signer).publish(request, signer=signer)
+
+    def _recalled(self, value: JsonValue) -> Sent:
+        defaults: dict[str, JsonValue] = {
+            "requested_at": now_in_ms(),
+            "recall_request_id": str(uuid.uuid4()),
+            "policy_id": DEFAULT_POLICY_ID,
+        }
+        request = recall_from_json(value, defaults=defaults)
+        if not request.entries and not request.expected_entries:
+            raise MalformedError("recall expects no entry and gives none: there is nothing to decide")
+        signer = self._signer(KeyRole.LOADER, request.tenant_id)
+        return self._gate_for(request.tenant_id, signer).publish_recall(request, signer=signer)
 
     def _defaults(self, value: JsonValue) -> Mapping[str, JsonValue]:
         """Return what stands for the fields that a line leaves out; policy is asked only for what only it knows."""
@@ -178,14 +195,16 @@ class Submission:
         except RefusedError:
             return None
 
-    def _signer(self, tenant_id: str) -> TrustedSigner:
-        if tenant_id not in self._signers:
+    def _signer(self, role: KeyRole, tenant_id: str) -> TrustedSigner:
+        signer = self._signers.get((role, tenant_id))
+        if signer is None:
+            keys_of = self._stack.loader_keys if role is KeyRole.LOADER else self._stack.publisher_keys
             try:
-                keys = self._stack.publisher_keys(tenant_id)
+                keys = keys_of(tenant_id)
             except ConfigurationError as error:
                 raise RefusedError(str(error)) from None
-            self._signers[tenant_id] = TrustedSigner(keys, self._policies, tenant_id, now_in_ms)
-        return self._signers[tenant_id]
+            signer = self._signers[role, tenant_id] = TrustedSigner(keys, self._policies, tenant_id, now_in_ms, role)
+        return signer
 
     def _gate_for(self, tenant_id: str, signer: TrustedSigner) -> Gate:
         if self._gate is None:

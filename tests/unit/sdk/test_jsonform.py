@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 
 from pratique.contract.canonical import JsonValue, canonical_json, parse_json
-from pratique.contract.records import CompactionRequested, Provenance, Role, SourceMessage
+from pratique.contract.records import (
+    CompactionRequested,
+    ExpectedEntry,
+    MemoryEntry,
+    MemoryRecalled,
+    Provenance,
+    Role,
+    SourceMessage,
+)
 from pratique.errors import MalformedError
-from pratique.jsonform import request_from_json, verdict_to_json
+from pratique.jsonform import is_recall, recall_from_json, request_from_json, verdict_to_json
 from tests.vectors.contract_samples import VERDICT
 
 LINE: dict[str, JsonValue] = {
@@ -111,3 +119,75 @@ def test_verdict_is_its_fields() -> None:
     assert value["commitment_snapshot_sha256"] is None
     assert value["versions"] == {"verifier": "1"}
     assert value["decided_at"] == VERDICT.decided_at
+
+
+RECALL: dict[str, JsonValue] = {
+    "kind": "recall",
+    "tenant_id": "acme",
+    "task_id": "t1",
+    "recall_request_id": "r1",
+    "requested_at": 5,
+    "policy_id": "default",
+    "entries": [
+        {"entry_id": "e1", "memory_version": "v1", "content": "Tea.", "provenance": "TRUSTED"},
+        {
+            "entry_id": "e2",
+            "memory_version": "v1",
+            "content": "",
+            "tenant_id": "globex",
+            "recall_request_id": "theirs",
+        },
+    ],
+    "expected_entries": [{"entry_id": "e1", "memory_version": "v1"}],
+    "trace_context": {"traceparent": "00"},
+}
+
+
+def test_every_field_of_a_recall_is_read() -> None:
+    assert is_recall(RECALL)
+    assert not is_recall(LINE)
+    assert recall_from_json(RECALL, defaults={}) == MemoryRecalled(
+        "acme",
+        "t1",
+        "r1",
+        5,
+        "default",
+        (
+            MemoryEntry("acme", "r1", "e1", "v1", "Tea.", Provenance.TRUSTED),
+            MemoryEntry("globex", "theirs", "e2", "v1", ""),
+        ),
+        (ExpectedEntry("e1", "v1"),),
+        {"traceparent": "00"},
+    )
+
+
+@pytest.mark.parametrize("name", sorted(RECALL.keys() - {"kind", "trace_context"}))
+def test_field_of_a_recall_that_is_missing_is_named(name: str) -> None:
+    with pytest.raises(MalformedError, match=name):
+        recall_from_json({key: value for key, value in RECALL.items() if key != name}, defaults={})
+
+
+@pytest.mark.parametrize("name", sorted(RECALL.keys() - {"kind"}))
+@pytest.mark.parametrize("value", [7.5, True, {"a": 1}, [1], None])
+def test_field_of_a_recall_of_another_type_is_refused(name: str, value: JsonValue) -> None:
+    with pytest.raises(MalformedError):
+        recall_from_json({**RECALL, name: value}, defaults={})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        [],
+        LINE,
+        {**RECALL, "hunter2": 1},
+        {**RECALL, "entries": [{"entry_id": "e1", "memory_version": "v1", "content": "x", "hunter2": 1}]},
+        {**RECALL, "entries": [{"entry_id": "e1", "memory_version": "v1"}]},
+        {**RECALL, "entries": [{"entry_id": "e1", "memory_version": "v1", "content": "x", "provenance": "SURE"}]},
+        {**RECALL, "expected_entries": [{"entry_id": "e1"}]},
+        {**RECALL, "expected_entries": [["e1", "v1"]]},
+    ],
+)
+def test_what_is_no_recall_is_refused(line: Any) -> None:  # noqa: ANN401 - any JSON
+    with pytest.raises(MalformedError) as raised:
+        recall_from_json(line, defaults={})
+    assert "hunter2" not in str(raised.value)
