@@ -16,6 +16,8 @@ COMMANDS: Final = {
     "topics": "topologies.cli.topics:topics",
     "policy": "topologies.cli.policy:policy",
     "submit": "topologies.cli.submit:submit",
+    "scan": "topologies.cli.scan:scan",
+    "ledger": "topologies.cli.ledger:ledger",
     "verdict": "topologies.cli.verdict:verdict",
     "dead-letter": "topologies.cli.dead_letter:dead_letter",
     "doctor": "topologies.cli.doctor:doctor",

@@ -128,13 +128,13 @@ class LedgerLog:
         Raises:
             StoppingError: The process was told to end.
         """
-        warned_at = time.monotonic()
+        said_at = -WARN_SECONDS
         while not self._is_stopping():
             try:
                 return ask()
             except KafkaException as error:
-                if time.monotonic() - warned_at > WARN_SECONDS:
-                    warned_at = time.monotonic()
+                if time.monotonic() - said_at >= WARN_SECONDS:
+                    said_at = time.monotonic()
                     LOG.warning("waiting for %s: %s", what, error.args[0].name())
             time.sleep(RETRY_SECONDS)
         raise StoppingError(f"told to end while waiting for {what}")

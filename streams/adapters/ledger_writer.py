@@ -246,6 +246,7 @@ class LedgerWriter:
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._fence = consumer.consumer_group_metadata()
         self._partitions.clear()
+        LOG.info("is given %d partitions; awaits stable offsets", len(partitions))
         starts = self._log.patiently(lambda: _committed(consumer, partitions), "its predecessor's transaction")
         lost = [start.partition for start in starts if start.offset < 0]
         if lost:

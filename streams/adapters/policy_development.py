@@ -29,6 +29,7 @@ from pratique.keyfiles import (
     public_base64,
     write_private_file,
 )
+from streams.adapters.fingerprint_keys import fingerprint_directory
 from streams.adapters.key_files import mac_directory, signer_directory
 from streams.adapters.policy_source import read_source, write_json
 from streams.adapters.tuf_keys import TufKeys
@@ -43,6 +44,9 @@ DEVELOPMENT_TENANTS: Final = ("tenant-a", "tenant-b")
 KEY_LIFETIME: Final = timedelta(days=365)
 CLOCK_SKEW: Final = timedelta(minutes=5)
 """How long before their making the keys are valid, for clocks that differ."""
+
+FIRST_GENERATION: Final = "g1"
+"""The first generation of the fingerprint key."""
 
 TENANT_ROLES: Final = (KeyRole.PUBLISHER, KeyRole.LOADER, KeyRole.COMMITMENT_SIGNER, KeyRole.TENANT_CURATOR)
 SERVICE_ROLES: Final = (KeyRole.GATE, KeyRole.GLOBAL_CURATOR)
@@ -162,4 +166,6 @@ def make_keys(directory: Path, tenants: tuple[str, ...], now_ms: int) -> JsonVal
         secret = base64.b64encode(secrets.token_bytes(32))
         write_private_file(mac_directory(directory, mac_role) / f"{key_id}.key", secret + b"\n")
         mac_keys.append({"key_id": key_id, "role": mac_role.value, **period})
+    secret = base64.b64encode(secrets.token_bytes(32))
+    write_private_file(fingerprint_directory(directory) / f"{FIRST_GENERATION}.key", secret + b"\n")
     return {"schema_version": TRUST_SCHEMA_VERSION, "revision": 1, "keys": keys, "mac_keys": mac_keys}

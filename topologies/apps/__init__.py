@@ -13,5 +13,5 @@ from topologies.apps.verdict import VERDICT
 
 __all__ = ["APPS", "CONSISTENCY", "INTAKE", "LEDGER", "SCAN", "VERDICT", "StepKind", "Topology"]
 
-APPS: Final[tuple[Topology, ...]] = (INTAKE, CONSISTENCY, SCAN, VERDICT)
+APPS: Final[tuple[Topology, ...]] = (INTAKE, CONSISTENCY, SCAN, VERDICT, LEDGER)
 """Every app, in the order in which a request meets them."""

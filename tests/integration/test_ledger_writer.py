@@ -1,0 +1,159 @@
+"""The ledger's writer on real Kafka: killed and paused at every step, replaced, resumed, started twice."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from streams.adapters.ledger_writer import STEPS
+from tests.integration.ledgers import Ledger, chains
+from tests.integration.raw import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.integration.kafka_container import KafkaContainer
+
+pytestmark = pytest.mark.containers
+
+ENDED_UNCOMMITTED = 70
+
+
+@pytest.fixture
+def ledger(kafka: KafkaContainer, tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(kafka.bootstrap, tmp_path) as ledger:
+        yield ledger
+
+
+def test_commands_become_entries_and_a_restart_goes_on(ledger: Ledger) -> None:
+    commands = chains(ledger, 100)
+    writer = ledger.write()
+    ledger.send(commands[:50])
+    ledger.await_served()
+    assert writer.terminate() == 0
+
+    ledger.send(commands[50:])
+    ledger.write()
+    ledger.await_served()
+
+    ledger.check(accepted=100)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_paused_writer_that_was_replaced_writes_nothing_more(ledger: Ledger, step: str) -> None:
+    ledger.send(chains(ledger, 200))
+    paused = ledger.write((step, 3))
+    paused.await_interrupted()
+    successor = ledger.write()
+    successor.await_ready()
+    ledger.await_served()
+
+    paused.resume()
+
+    assert paused.status() == ENDED_UNCOMMITTED
+    ledger.check(accepted=200)
+
+
+def test_writer_that_can_still_commit_is_waited_for(kafka: KafkaContainer, tmp_path: Path) -> None:
+    with Ledger(kafka.bootstrap, tmp_path, transaction_timeout_ms=120_000) as ledger:
+        ledger.send(chains(ledger, 200))
+        paused = ledger.write(("send_offsets/commit", 3))
+        paused.await_interrupted()
+        successor = ledger.write()
+        until(lambda: "awaits stable offsets" in successor.log.read_text("utf-8"), "the successor waits")
+
+        paused.resume()
+
+        ledger.await_served()
+        assert paused.status() == ENDED_UNCOMMITTED
+        assert "holds 2 partitions, 7 entries" in successor.log.read_text("utf-8")
+        ledger.check(accepted=200)
+
+
+def test_two_thousand_commands_are_applied_once_whatever_befalls_the_writers(ledger: Ledger) -> None:
+    commands = chains(ledger, 1600) + chains(ledger, 400, tenant_id="tenant-b")
+    ledger.send(commands[:1600])
+    ledger.send(commands[1600:], key_id="curator-b")
+    paused = []
+    for number in (signal.SIGKILL, signal.SIGSTOP):
+        for step in STEPS:
+            writer = ledger.write((step, 4), number)
+            writer.await_interrupted()
+            if number == signal.SIGSTOP:
+                paused.append(writer)
+    ledger.write()
+    ledger.await_served()
+
+    for writer in paused:
+        writer.resume()
+        assert writer.status() == ENDED_UNCOMMITTED
+
+    ledger.check(accepted=2000)
+
+
+def test_two_writers_started_at_once_share_the_partitions(kafka: KafkaContainer, tmp_path: Path) -> None:
+    with Ledger(kafka.bootstrap, tmp_path, partitions=4) as ledger:
+        tenants = [f"tenant-{letter}" for letter in "abcdefgh"]
+        one, two = ledger.write(), ledger.write()
+        for tenant_id in tenants:
+            ledger.send(chains(ledger, 50, tenant_id=tenant_id), key_id="service")
+        ledger.await_served()
+
+        assert one.terminate() == two.terminate() == 0
+        ledger.check(accepted=50 * len(tenants))
+
+
+def test_compaction_leaves_the_newest_revision_of_each_key(kafka: KafkaContainer, tmp_path: Path) -> None:
+    eager = {
+        "segment.bytes": str(1024 * 1024),
+        "min.cleanable.dirty.ratio": "0.01",
+        "min.compaction.lag.ms": "0",
+        "compression.type": "uncompressed",
+    }
+    with Ledger(kafka.bootstrap, tmp_path, partitions=1, batch_records=500, configuration=eager) as ledger:
+        writer = ledger.write()
+        ledger.send(chains(ledger, 4000))
+        ledger.await_served()
+        until(lambda: len(ledger.records("ledger")) < 3500, "the broker compacts the ledger")
+
+        ledger.check(accepted=4000, is_compacted=True)
+        assert writer.terminate() == 0
+        ledger.send(chains(ledger, 4007)[4000:])
+        ledger.write()
+        ledger.await_served()
+        ledger.check(accepted=4007, is_compacted=True)
+
+
+def test_ledger_topic_made_anew_is_refused(ledger: Ledger) -> None:
+    ledger.send(chains(ledger, 50))
+    assert ledger.serve() == 0
+    ledger.make_anew("ledger")
+    ledger.send(chains(ledger, 57)[50:])
+
+    successor = ledger.write()
+
+    assert successor.status() == 1
+    assert "truncated" in successor.log.read_text("utf-8")
+    assert ledger.left() == 7
+
+
+def test_ledger_topic_whose_beginning_was_deleted_is_refused(kafka: KafkaContainer, tmp_path: Path) -> None:
+    with Ledger(kafka.bootstrap, tmp_path, configuration={"cleanup.policy": "compact,delete"}) as ledger:
+        ledger.send(chains(ledger, 50))
+        assert ledger.serve() == 0
+        ledger.delete_before("ledger", 3)
+
+        successor = ledger.write()
+
+        assert successor.status() == 1
+        assert "was deleted" in successor.log.read_text("utf-8")
+
+
+def test_group_that_lost_its_place_is_refused(ledger: Ledger) -> None:
+    ledger.send(chains(ledger, 5))
+    ledger.forget_offsets()
+
+    assert ledger.write().status() == 1
