@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "policy": "topologies.cli.policy:policy",
     "submit": "topologies.cli.submit:submit",
     "scan": "topologies.cli.scan:scan",
+    "recall": "topologies.cli.recall:recall",
     "ledger": "topologies.cli.ledger:ledger",
     "verdict": "topologies.cli.verdict:verdict",
     "dead-letter": "topologies.cli.dead_letter:dead_letter",
