@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,32 @@ class FakePromptSafety:
             if mark in text:
                 return score
         return 0.0
+
+
+_SCORE = re.compile(r"\[score ([-.0-9a-z]+)\]")
+
+
+class ScriptedPromptSafety:
+    """Does what a text's marks say: ``[score 0.97]``, ``[raise]``, ``[hang]``; scores any other 0. It is no detector.
+
+    Args:
+        revision: The revision that it claims to be.
+        hanging: What a ``[hang]`` waits for; for ever where not given.
+    """
+
+    name = "scripted-prompt-safety"
+
+    def __init__(self, revision: str = "fake-1", hanging: threading.Event | None = None) -> None:
+        self.revision = revision
+        self._hanging = hanging or threading.Event()
+
+    def score(self, text: str) -> float:
+        if "[hang]" in text:
+            self._hanging.wait()
+        if "[raise]" in text:
+            raise RuntimeError("this detector does as it is told")
+        mark = _SCORE.search(text)
+        return float(mark.group(1)) if mark else 0.0
 
 
 @dataclass
