@@ -145,6 +145,13 @@ _SCAN_REQUEST: Final = (
     '"schema_version":"aidefend.compaction-secret-scan-request.v1"}'
 ).encode()
 
+_FINDING: Final = (
+    b'{"content_sha256":"%b","control_id":"AID-D-001.005","control_status":"ERROR","detector_revision":"1",'
+    b'"entry_id":"entry-\\u00fc","error_class":"DetectorTimeoutError","finding_status":"UNKNOWN","memory_version":"v1",'
+    b'"policy_version":"7","recall_request_id":"recall-1","schema_version":"aidefend.recalled_memory_finding.v1",'
+    b'"tenant_id":"tenant-a"}' % (b"d" * 64)
+)
+
 DIGESTS: Final[tuple[Digest, ...]] = (
     Digest(
         "source_message_sha256s[i]",
@@ -327,7 +334,7 @@ DIGESTS: Final[tuple[Digest, ...]] = (
     ),
     Digest(
         "event_sha256",
-        "the seed's audit event",
+        "the seed's audit event; of a recall, the roll-up of its findings",
         "`event_json`, which is canonical JSON",
         Form.CANONICAL,
         G1,
@@ -335,7 +342,7 @@ DIGESTS: Final[tuple[Digest, ...]] = (
     ),
     Digest(
         "policy_sha256",
-        "the compaction policy document alone",
+        "the compaction policy document alone; of a recall, the recall policy document",
         "the document as published, which is canonical JSON",
         Form.CANONICAL,
         CONTRACT,
@@ -385,6 +392,14 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         RECALL_G1,
         "ünïcode fi strasse".encode(),
         b"k" * 32,
+    ),
+    Digest(
+        "finding_id",
+        "a finding about a recalled memory, whenever it was made",
+        "the finding's object without `observed_at` (`finding_json` is that object with it)",
+        Form.ASCII,
+        CONTRACT,
+        _FINDING,
     ),
     Digest(
         "event_id",

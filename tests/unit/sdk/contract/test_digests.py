@@ -16,6 +16,7 @@ from pratique.contract.canonical import bytes_sha256, canonical_json, canonical_
 from pratique.contract.digests import (
     compaction_join_key,
     compaction_subject_sha256,
+    finding_id,
     message_record,
     message_sha256,
     recall_join_key,
@@ -38,6 +39,7 @@ from streams.domain.policy.documents import commitment_body, commitment_snapshot
 from streams.domain.policy.model import CommitmentRecord, InvariantRecord
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, QuarantineRecord
+from streams.domain.recall.fingerprint import fingerprint
 from tests.vectors.contract_samples import CANDIDATE_JSON, COMPACTION, MESSAGES, RECALL
 from tests.vectors.digest_table import DIGESTS, Digest, Form
 
@@ -142,6 +144,8 @@ COMPUTED: dict[str, Callable[[], str]] = {
     "result_population_sha256": lambda: canonical_sha256([_result().body()]),
     "scanned_population_sha256": _scanned,
     "content_sha256": lambda: text_sha256("Ünïcode"),
+    "fingerprint_hmac_sha256": lambda: fingerprint("  \uff35\u0308NI\u0308code  \ufb01\nSTRASSE", b"k" * 32),
+    "finding_id": lambda: finding_id({**example("finding_id"), "observed_at": "2026-01-01T00:00:00+00:00"}),
     "event_id": lambda: _record().event_id,
 }
 """Rows whose code exists by itself; the others are over documents, which ``test_preimage_is_in_its_form`` covers."""
