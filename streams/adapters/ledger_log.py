@@ -92,6 +92,17 @@ class LedgerLog:
             lambda: self._witness.get_watermark_offsets(place, TIMEOUT_SECONDS, cached=False), f"the end of {topic}"
         )
 
+    def committed_bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        """Return a partition's first offset and the one before which nothing is open.
+
+        Raises:
+            StoppingError: The process was told to end.
+        """
+        place = TopicPartition(topic, partition)
+        return self.patiently(
+            lambda: self._reader.get_watermark_offsets(place, TIMEOUT_SECONDS, cached=False), f"the end of {topic}"
+        )
+
     def read(self, topic: str, partition: int, start: int, end: int) -> Iterator[ReadRecord]:
         """Return the committed records of ``[start, end)``, oldest first.
 

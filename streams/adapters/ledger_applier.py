@@ -1,0 +1,161 @@
+"""Keeping the ledger's view up to date: the audit, applied in order.
+
+The contract: transitions come from the audit topic, which is never compacted, so that the view has every entry's whole
+history; committed records only. The view says up to which offset it has applied each partition, and each change
+compares it: several appliers of one view, and a Redis restored from an older snapshot, lead to a refusal, upon which
+the offset is read anew. Once a partition is applied to its end, the view says when that was; that is what look-ups
+measure staleness by. A server that may evict is not kept up to date, so that look-ups fail.
+
+What is applied was held to the ledger's rules by its writer; the functions hold it to the next revision once more.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from pratique.errors import PratiqueError
+from streams.adapters.ledger_log import LedgerLog, StoppingError
+from streams.adapters.redis_ledger import RedisLedger, Step, ViewConflictError
+from streams.application.ports.metrics import Metrics
+from streams.domain.quarantine.record import parse_record
+from streams.errors import LedgerViewIncompleteError
+from streams.wire.ledger import read_audit
+
+LOG: Final = logging.getLogger(__name__)
+
+PAUSE_SECONDS: Final = 0.2
+RETRY_SECONDS: Final = 1.0
+STEPS_TOGETHER: Final = 500
+NO_EVICTION: Final = "noeviction"
+
+
+class LedgerApplier:
+    """Applies the audit of every partition to the view.
+
+    Args:
+        log: The ledger's topics.
+        view: The view.
+        audit: The audit topic.
+        metrics: Counts.
+        is_stopping: Whether the process was told to end.
+    """
+
+    def __init__(
+        self, log: LedgerLog, view: RedisLedger, audit: str, *, metrics: Metrics, is_stopping: Callable[[], bool]
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._audit = audit
+        self._metrics = metrics
+        self._is_stopping = is_stopping
+        self._applied: dict[tuple[str, int], int] = {}
+
+    def catch_up(self) -> None:
+        """Apply what there is to apply, in every partition.
+
+        Raises:
+            LedgerViewIncompleteError: There is no view, or its server may evict it.
+            ViewConflictError: The view refuses a transition.
+            LedgerBrokenError: The audit holds what is no audit entry.
+            UnavailableError: Redis or the broker does not answer.
+        """
+        policy, evicted = self._view.eviction_policy()
+        if policy != NO_EVICTION or evicted:
+            raise LedgerViewIncompleteError("the view's server may evict, or has evicted: it is not kept up to date")
+        pointer = self._view.pointer()
+        for partition in range(pointer.partition_count):
+            self.catch_up_with(pointer.namespace, partition)
+
+    def catch_up_with(self, namespace: str, partition: int) -> int:
+        """Apply what there is to apply in one partition of a namespace; return the offset it stands at.
+
+        Raises:
+            LedgerViewIncompleteError: The partition's view is not there.
+            ViewConflictError: The view refuses a transition.
+            LedgerBrokenError: The audit holds what is no audit entry.
+            UnavailableError: Redis or the broker does not answer.
+        """
+        place = (namespace, partition)
+        try:
+            applied = self._applied.get(place)
+            if applied is None:
+                applied = self._view.applied(*place)
+            if applied is None:
+                raise LedgerViewIncompleteError(f"the view of ledger partition {partition} is not there")
+            self._applied[place] = self._apply(namespace, partition, applied)
+        except PratiqueError:
+            self._applied.pop(place, None)  # where the view stands is not known any more
+            raise
+        return self._applied[place]
+
+    def _apply(self, namespace: str, partition: int, applied: int) -> int:
+        low, end = self._log.committed_bounds(self._audit, partition)
+        if not low <= applied <= end:
+            raise LedgerViewIncompleteError(
+                f"the view of ledger partition {partition} stands at {applied}, the audit is from {low} to {end}"
+            )
+        steps: list[Step] = []
+        at = applied
+        for record in self._log.read(self._audit, partition, applied, end) if applied < end else ():
+            entry = read_audit(record.value)
+            if entry.record_json is None or entry.reason_code is not None:
+                continue
+            key = parse_record(entry.record_json).key
+            steps.append(Step(key, entry.record_json, at, record.offset + 1))
+            at = record.offset + 1
+            if len(steps) >= STEPS_TOGETHER:
+                self._send(namespace, partition, steps)
+        self._send(namespace, partition, steps)
+        self._view.advance(namespace, partition, applied=at, following=end, end=end)
+        return end
+
+    def _send(self, namespace: str, partition: int, steps: list[Step]) -> None:
+        if steps:
+            self._view.apply(namespace, partition, steps)
+            self._metrics.count("ledger_view_transitions_total", len(steps))
+            steps.clear()
+
+
+class ApplierThread:
+    """An applier that runs beside the writer until it is closed; what goes wrong is said, counted and tried again."""
+
+    def __init__(self, applier: LedgerApplier, closing: threading.Event, metrics: Metrics) -> None:
+        self._applier = applier
+        self._closing = closing
+        self._metrics = metrics
+        self._thread = threading.Thread(target=self._run, name="ledger-view", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; what is under way is finished first."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        said = ""
+        while not self._closing.is_set():
+            try:
+                self._applier.catch_up()
+            except StoppingError:
+                return
+            except ViewConflictError as error:
+                # OFFSET: another applier was faster. Anything else is for `pratique ledger verify` to look at.
+                if error.refusal != "OFFSET":
+                    LOG.error("%s", error)  # noqa: TRY400 - the message says it all
+                self._metrics.count("ledger_view_conflicts_total", refusal=error.refusal)
+            except PratiqueError as error:
+                if str(error) != said:
+                    LOG.warning("the view waits: %s", error)
+                said = str(error)
+                self._metrics.gauge("ledger_view_current", 0)
+                self._closing.wait(RETRY_SECONDS)
+            else:
+                said = ""
+                self._metrics.gauge("ledger_view_current", 1)
+            self._closing.wait(PAUSE_SECONDS)

@@ -1,0 +1,71 @@
+#!lua name=pratique
+
+-- The quarantine ledger's view: changed by these functions alone (AID-D-001.005 G002).
+-- The contract: every check comes before the first write, so that a refusal changes nothing; state, history, index and
+-- the audit offset they stem from change together. Offsets are compared: two appliers, or one that goes by what a
+-- restored snapshot does not hold, are refused.
+
+local SCHEMA = 'pratique.ledger-view.v1'
+
+local function refuse(code)
+  return redis.error_reply('VIEW_' .. code)
+end
+
+-- KEYS: entry list, partition's meta, segment's index. ARGV: offset applied so far, next offset, record, count's field.
+local function apply(keys, args)
+  local meta = redis.call('HMGET', keys[2], 'schema', 'applied')
+  if meta[1] ~= SCHEMA then return refuse('ABSENT') end
+  if meta[2] ~= args[1] or tonumber(args[2]) <= tonumber(args[1]) then return refuse('OFFSET') end
+  local decoded, proposed = pcall(cjson.decode, args[3])
+  if not decoded or type(proposed) ~= 'table' or type(proposed.revision) ~= 'number' then return refuse('MALFORMED') end
+  local add = proposed.action == 'add'
+  if not add and proposed.action ~= 'remove' then return refuse('MALFORMED') end
+  local fingerprint = proposed.fingerprint_hmac_sha256
+  if type(fingerprint) ~= 'string' or string.sub(keys[1], -64) ~= fingerprint then return refuse('MALFORMED') end
+  local latest = redis.call('LINDEX', keys[1], 0)
+  if latest == args[3] then return refuse('REPEATED') end
+  local revision = 0
+  if latest then
+    local readable, current = pcall(cjson.decode, latest)
+    if not readable or type(current) ~= 'table' or type(current.revision) ~= 'number' then return refuse('BROKEN') end
+    if current.event_id == proposed.event_id then return refuse('REUSED') end
+    revision = current.revision
+  end
+  if proposed.revision ~= revision + 1 then return refuse('REVISION') end
+  redis.call('LPUSH', keys[1], args[3])
+  local changed
+  if add then
+    changed = redis.call('SADD', keys[3], fingerprint)
+  else
+    changed = -redis.call('SREM', keys[3], fingerprint)
+  end
+  if changed ~= 0 then redis.call('HINCRBY', keys[2], args[4], changed) end
+  if revision == 0 then redis.call('HINCRBY', keys[2], 'entries', 1) end
+  redis.call('HSET', keys[2], 'applied', args[2])
+  return redis.status_reply('OK')
+end
+
+-- KEYS: partition's meta. ARGV: offset applied so far, next offset (the same where nothing was passed), end of the audit.
+local function advance(keys, args)
+  local meta = redis.call('HMGET', keys[1], 'schema', 'applied')
+  if meta[1] ~= SCHEMA then return refuse('ABSENT') end
+  if meta[2] ~= args[1] or tonumber(args[2]) < tonumber(args[1]) then return refuse('OFFSET') end
+  local time = redis.call('TIME')
+  if args[2] ~= args[1] then redis.call('HSET', keys[1], 'applied', args[2]) end
+  if args[2] == args[3] then
+    redis.call('HSET', keys[1], 'refreshed_ms', string.format('%d%03d', time[1], math.floor(time[2] / 1000)))
+  end
+  return redis.status_reply('OK')
+end
+
+-- KEYS: partition's meta. ARGV: first offset of the audit, key generation.
+local function open(keys, args)
+  if redis.call('EXISTS', keys[1]) == 1 then return refuse('EXISTS') end
+  redis.call('HSET', keys[1], 'schema', SCHEMA, 'applied', args[1], 'entries', '0', 'refreshed_ms', '0', 'generation',
+    args[2])
+  return redis.status_reply('OK')
+end
+
+redis.register_function('pratique_apply', apply)
+redis.register_function('pratique_advance', advance)
+redis.register_function('pratique_open', open)

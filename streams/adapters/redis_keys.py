@@ -1,0 +1,57 @@
+"""Where the quarantine ledger's view lies in Redis.
+
+The contract: ``{pratique}:current`` names the namespace that look-ups read. In a namespace, everything of one ledger
+partition has one hash tag, so that a function that changes it touches one slot: ``{pratique:<namespace>:<partition>}:``
+before the seed's key of an entry, before ``meta``, and before ``quarantined:<scope>:<segment>``, the index of what is
+quarantined there. A rebuild fills a namespace of its own and then changes the pointer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from streams.domain.quarantine.ledger_key import LedgerKey
+
+POINTER: Final = "{pratique}:current"
+VIEW_SCHEMA: Final = "pratique.ledger-view.v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """What look-ups read.
+
+    Attributes:
+        namespace: The namespace.
+        partition_count: Partitions of the ledger.
+        generation: The key generation that the view is complete for.
+    """
+
+    namespace: str
+    partition_count: int
+    generation: str
+
+
+def tag(namespace: str, partition: int) -> str:
+    """Return the prefix of everything of a partition."""
+    return f"{{pratique:{namespace}:{partition}}}:"
+
+
+def meta_key(namespace: str, partition: int) -> str:
+    """Return the key of a partition's facts: offset applied, when that was all there was, counts, key generation."""
+    return tag(namespace, partition) + "meta"
+
+
+def entry_key(namespace: str, partition: int, key: LedgerKey) -> str:
+    """Return the key of an entry's transitions, the newest first."""
+    return tag(namespace, partition) + key.view_key
+
+
+def index_key(namespace: str, partition: int, scope: str, segment: str) -> str:
+    """Return the key of the set of fingerprints that are quarantined in a segment."""
+    return tag(namespace, partition) + f"quarantined:{scope}:{segment}"
+
+
+def count_field(scope: str, segment: str) -> str:
+    """Return the field of the partition's facts that counts that set."""
+    return f"quarantined:{scope}:{segment}"

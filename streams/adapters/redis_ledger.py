@@ -1,0 +1,235 @@
+"""Changing the quarantine ledger's view in Redis: through its functions, one identity a scope.
+
+The contract: nothing here decides. A transition is applied if it is the next revision and the view stands where the
+applier believes it does; else ``ViewConflictError`` says what was refused, and the view is as it was. A Redis that is
+away raises ``UnavailableError``.
+
+``ViewMaintenance`` makes and drops namespaces and changes the pointer, under an identity that only a rebuild has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from redis import Redis
+from redis.exceptions import RedisError, ResponseError
+
+from pratique.errors import RefusedError, UnavailableError
+from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key, tag
+from streams.adapters.redis_view import read_pointer
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.errors import LedgerViewIncompleteError
+
+FUNCTIONS: Final = Path(__file__).with_name("redis_functions.lua")
+DROP_KEYS: Final = 1000
+
+_PREFIX: Final = "VIEW_"
+
+
+class ViewConflictError(RefusedError):
+    """The view refuses a change.
+
+    Attributes:
+        refusal: The function's word: ABSENT, OFFSET, REVISION, REPEATED, REUSED, BROKEN, MALFORMED or EXISTS.
+    """
+
+    def __init__(self, refusal: str) -> None:
+        super().__init__(f"the ledger's view refuses a change: {refusal}")
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transition to apply.
+
+    Attributes:
+        key: The entry.
+        record_json: The record.
+        applied: The audit offset up to which the view has applied everything.
+        following: The offset after this transition.
+    """
+
+    key: LedgerKey
+    record_json: str
+    applied: int
+    following: int
+
+
+class RedisLedger:
+    """Applies transitions.
+
+    Args:
+        tenant: A connection of the identity that changes tenants' entries.
+        everyone: A connection of the identity that changes global entries.
+    """
+
+    def __init__(self, tenant: Redis, everyone: Redis) -> None:
+        self._clients = {Scope.TENANT: tenant, Scope.GLOBAL: everyone}
+
+    def pointer(self) -> Pointer:
+        """Return what look-ups read.
+
+        Raises:
+            LedgerViewIncompleteError: There is none, or it is malformed.
+            UnavailableError: Redis does not answer.
+        """
+        return read_pointer(_asked(lambda: self._clients[Scope.TENANT].hgetall(POINTER)))
+
+    def applied(self, namespace: str, partition: int) -> int | None:
+        """Return the audit offset up to which a partition's view has applied everything; none where it is not there.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        stated = _asked(lambda: self._clients[Scope.TENANT].hmget(meta_key(namespace, partition), ["applied"]))
+        return None if stated[0] is None else int(stated[0])
+
+    def apply(self, namespace: str, partition: int, steps: Sequence[Step]) -> None:
+        """Apply transitions of one partition, in order; of the same scope they travel together.
+
+        Raises:
+            ViewConflictError: One is refused; those before it are applied.
+            UnavailableError: Redis does not answer; how many were applied is unknown.
+        """
+        for scope, run in _runs(steps):
+            with self._clients[scope].pipeline(transaction=False) as pipeline:
+                for step in run:
+                    place = (namespace, partition)
+                    pipeline.fcall(
+                        "pratique_apply",
+                        3,
+                        entry_key(*place, step.key),
+                        meta_key(*place),
+                        index_key(*place, scope.value, step.key.segment),
+                        str(step.applied),
+                        str(step.following),
+                        step.record_json,
+                        count_field(scope.value, step.key.segment),
+                    )
+                # Offsets are compared, so whatever comes after a refusal is refused as well.
+                replies = _asked(lambda pipeline=pipeline: pipeline.execute(raise_on_error=False))  # type: ignore[misc]
+            for reply in replies:
+                if isinstance(reply, Exception):
+                    raise _translated(reply)
+
+    def advance(self, namespace: str, partition: int, *, applied: int, following: int, end: int) -> None:
+        """State that there was nothing to apply up to an offset, and, at the end, that this was all there is.
+
+        Raises:
+            ViewConflictError: The view does not stand at ``applied``.
+            UnavailableError: Redis does not answer.
+        """
+        client = self._clients[Scope.TENANT]
+        key = meta_key(namespace, partition)
+        _asked(lambda: client.fcall("pratique_advance", 1, key, str(applied), str(following), str(end)))
+
+    def eviction_policy(self) -> tuple[str, int]:
+        """Return the server's eviction policy and how many keys it has evicted since it started.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        stated = cast("dict[str, Any]", _asked(self._clients[Scope.TENANT].info))
+        return str(stated.get("maxmemory_policy")), int(stated.get("evicted_keys", 0))
+
+
+class ViewMaintenance:
+    """Makes and drops namespaces.
+
+    Args:
+        client: A connection of the maintenance identity.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def load_functions(self) -> None:
+        """Load the view's functions, in the place of earlier ones.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        code = FUNCTIONS.read_text("utf-8")
+        _asked(lambda: self._client.function_load(code, replace=True))
+
+    def pointer(self) -> Pointer | None:
+        """Return what look-ups read; none where nothing was ever built, or it is malformed.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        try:
+            return read_pointer(_asked(lambda: self._client.hgetall(POINTER)))
+        except LedgerViewIncompleteError:
+            return None
+
+    def open(self, namespace: str, partition: int, *, first: int, generation: str) -> None:
+        """Begin a partition's view.
+
+        Raises:
+            ViewConflictError: It is there already.
+            UnavailableError: Redis does not answer.
+        """
+        _asked(lambda: self._client.fcall("pratique_open", 1, meta_key(namespace, partition), str(first), generation))
+
+    def flip(self, pointer: Pointer) -> None:
+        """Have look-ups read another namespace from now on.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        stated: dict[Any, Any] = {
+            "namespace": pointer.namespace,
+            "partition_count": str(pointer.partition_count),
+            "generation": pointer.generation,
+        }
+        _asked(lambda: self._client.hset(POINTER, mapping=stated))
+
+    def drop(self, namespace: str, partition_count: int) -> int:
+        """Drop a namespace; return how many keys it had.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        dropped = 0
+        for partition in range(partition_count):
+            cursor = 0
+            while True:
+                match = tag(namespace, partition) + "*"
+                cursor, keys = _asked(
+                    lambda cursor=cursor, match=match: self._client.scan(cursor, match, DROP_KEYS)  # type: ignore[misc]
+                )
+                if keys:
+                    dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
+                if not cursor:
+                    break
+        return dropped
+
+
+def _runs(steps: Sequence[Step]) -> Iterator[tuple[Scope, list[Step]]]:
+    run: list[Step] = []
+    for step in steps:
+        if run and run[-1].key.scope is not step.key.scope:
+            yield run[-1].key.scope, run
+            run = []
+        run.append(step)
+    if run:
+        yield run[-1].key.scope, run
+
+
+def _asked(ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - the client's replies are untyped
+    try:
+        return ask()
+    except RedisError as error:
+        raise _translated(error) from error
+
+
+def _translated(error: Exception) -> Exception:
+    text = str(error)
+    if isinstance(error, ResponseError) and text.startswith(_PREFIX):
+        return ViewConflictError(text.removeprefix(_PREFIX))
+    # Redis's messages may quote keys; its class says enough.
+    return UnavailableError(f"the ledger's view can't be changed: {type(error).__name__}")
