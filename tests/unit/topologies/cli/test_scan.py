@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -144,12 +145,15 @@ def test_a_folder_without_a_policy_is_wrong_usage(tmp_path: Path) -> None:
     assert run(tmp_path / "empty", "--jsonl").exit_code == 2
 
 
-@pytest.mark.usefixtures("source")
 @pytest.mark.parametrize(("version", "code"), [(SCANNER.scanner_version, 0), ("scripted/2", 3)])
-def test_a_signed_policy_is_scanned_under_by_the_scanner_that_it_pins(tmp_path: Path, version: str, code: int) -> None:
+def test_a_signed_policy_is_scanned_under_by_the_scanner_that_it_pins(
+    source: Path, tmp_path: Path, version: str, code: int
+) -> None:
+    met = shutil.copytree(DEMO_SOURCE, tmp_path / "met")
+    shutil.copy(source / "scan.json", met / "scan.json")
     made = create_development_set(
         tmp_path / "set",
-        DEMO_SOURCE,
+        met,
         tenants=("tenant-a", "tenant-b"),
         scanner=ScannerIdentity(version, SCANNER.scanner_sha256),
     )
