@@ -2,7 +2,8 @@
 
 The contract: whatever happens to one entry is the finding of that entry; whatever happens to a task, it ends with a
 finding for each of its entries and a receipt. Each entry is a job of its own for the scanner, so that a text that kills
-a process harms no other. The ledger's view is asked once a task, for the request's own tenant.
+a process harms no other; all of them together take at most half the policy's deadline. The ledger's view is asked once
+a task, for the request's own tenant.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from streams.application.recall_consistency import RECALL
 from streams.application.recall_plan import LEDGER, SCANNER, Failure, ScanPlan, plan_scan
 from streams.application.recall_scanning import Measurement, RecallScan, conclude_scan
 from streams.domain.policy.model import PolicySet
-from streams.errors import LedgerViewIncompleteError
+from streams.errors import DetectorTimeoutError, LedgerViewIncompleteError
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -71,12 +72,9 @@ class RecallScanJudge:
 
     async def _scanned(self, task: RecallTask, policy_set: PolicySet) -> RecallScan:
         plan = await asyncio.to_thread(self._planned, task, policy_set)
-        places = plan.open_places
-        looked, measured = await asyncio.gather(
-            asyncio.to_thread(self._looked, plan),
-            asyncio.gather(*(self._measured(plan, place) for place in places)),
+        looked, measurements = await asyncio.gather(
+            asyncio.to_thread(self._looked, plan), self._all_measured(plan, policy_set.compaction.deadline_ms / 2000)
         )
-        measurements = dict(zip(places, measured, strict=True))
         return await asyncio.to_thread(
             lambda: conclude_scan(
                 plan, looked, measurements, join_key=task.join_key, observed_at_ms=self._clock.wall_ms()
@@ -109,6 +107,18 @@ class RecallScanJudge:
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never "not quarantined"
             LOG.error("look-up failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold fingerprints
             return Failure(LedgerViewIncompleteError("look-up failed"), LEDGER)
+
+    async def _all_measured(self, plan: ScanPlan, within_s: float) -> dict[int, Measurement]:
+        """Measure every entry; what is not done in time is out of time, since evidence is waited for no longer."""
+        measuring = {asyncio.create_task(self._measured(plan, place)): place for place in plan.open_places}
+        if not measuring:
+            return {}
+        done, late = await asyncio.wait(measuring, timeout=within_s)
+        for task in late:
+            task.cancel()
+        out_of_time = Failure(DetectorTimeoutError("recall was not scanned in the policy's time"), RECALL)
+        measurements = {measuring[task]: task.result() for task in done}
+        return measurements | {measuring[task]: Measurement(out_of_time, out_of_time) for task in late}
 
     async def _measured(self, plan: ScanPlan, place: int) -> Measurement:
         if self._scores is None:

@@ -157,15 +157,37 @@ class WorkerStep:
                 understood = await until_available(attempt, is_current, self._metrics, "policy")
                 if understood is None or not is_current():
                     return {}
-                findings, receipts = await self._stated(understood)
-                # Acknowledgements are awaited together, at the end: judging need not wait for the broker.
-                sending.create_task(self._send(findings, [*understood.dead, *receipts]))
+                # Acknowledgements are awaited together, at the end: judging need not wait for the broker. Nor do
+                # compactions wait for recalls.
+                await asyncio.gather(self._compactions(understood, sending), self._recalled(understood, sending))
         return batch.ends()
 
-    async def _send(self, findings: Sequence[Output], others: Sequence[Output]) -> None:
+    async def _compactions(self, understood: _Understood, sending: asyncio.TaskGroup) -> None:
+        judged = [task for task in understood.tasks if isinstance(task.policy_set, PolicySet)]
+        receipts = dict(zip(map(id, judged), await self._judge.judge(judged), strict=True))
+        stated = [self._stated(task, receipts.get(id(task))) for task in understood.tasks]
+        sending.create_task(self._outbox.send([*understood.dead, *stated]))
+
+    async def _recalled(self, understood: _Understood, sending: asyncio.TaskGroup) -> None:
+        if self._recalls is None or not understood.recalls:
+            return
+        judged = [task for task in understood.recalls if isinstance(task.policy_set, PolicySet)]
+        judgements = dict(zip(map(id, judged), await self._recalls.judge(judged), strict=True))
+        findings = [
+            Output(Channel.FINDINGS, finding.join_key.message_key, avro.encode(finding))
+            for judgement in judgements.values()
+            for finding in judgement.findings
+        ]
+        stated = [
+            self._stated(task, judgements[id(task)].receipt if id(task) in judgements else None)
+            for task in understood.recalls
+        ]
+        sending.create_task(self._send_in_turn(findings, stated))
+
+    async def _send_in_turn(self, findings: Sequence[Output], receipts: Sequence[Output]) -> None:
         if findings:
             await self._outbox.send(findings)
-        await self._outbox.send(others)
+        await self._outbox.send(receipts)
 
     def _understood(self, group: Sequence[LogRecord]) -> _Understood:
         understood = _Understood([], [], [])
@@ -203,29 +225,14 @@ class WorkerStep:
         except (PolicyError, PolicyExpiredError, PolicyUnavailableError) as error:
             return error_receipt(Reason.of(error.code, "policy", self._judge.kind.value.lower()))
 
-    async def _stated(self, understood: _Understood) -> tuple[list[Output], list[Output]]:
-        """Return findings and receipts, in the order of the tasks."""
-        judged = [task for task in understood.tasks if isinstance(task.policy_set, PolicySet)]
-        recalled = [task for task in understood.recalls if isinstance(task.policy_set, PolicySet)]
-        receipts, judgements = await asyncio.gather(self._judge.judge(judged), self._judged(recalled))
-        receipt_of = dict(zip(map(id, judged), receipts, strict=True))
-        receipt_of |= {id(task): item.receipt for task, item in zip(recalled, judgements, strict=True)}
-        findings = [
-            Output(Channel.FINDINGS, finding.join_key.message_key, avro.encode(finding))
-            for item in judgements
-            for finding in item.findings
-        ]
-        outputs = []
-        tasks: list[Task | RecallTask] = [*understood.tasks, *understood.recalls]
-        for task in tasks:
-            receipt = task.policy_set if isinstance(task.policy_set, Receipt) else receipt_of[id(task)]
-            self._metrics.count("receipts_total", kind=self._judge.kind.value, outcome=receipt.outcome)
-            evidence = Evidence(self._judge.kind, task.join_key, task.work.policy_set_sha256, receipt=receipt)
-            outputs.append(self._writer.write(evidence))
-        return findings, outputs
-
-    async def _judged(self, tasks: Sequence[RecallTask]) -> Sequence[Judgement]:
-        return await self._recalls.judge(tasks) if tasks and self._recalls is not None else ()
+    def _stated(self, task: Task | RecallTask, judged: Receipt | None) -> Output:
+        """Return a task's evidence: the receipt it was judged to, or that for want of its policy set."""
+        receipt = task.policy_set if isinstance(task.policy_set, Receipt) else judged
+        if receipt is None:
+            raise ValueError("a task was not judged")
+        self._metrics.count("receipts_total", kind=self._judge.kind.value, outcome=receipt.outcome)
+        evidence = Evidence(self._judge.kind, task.join_key, task.work.policy_set_sha256, receipt=receipt)
+        return self._writer.write(evidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pratique.contract.trust import TrustTarget
@@ -38,10 +38,12 @@ class FakeOutbox:
     """Remembers every send: what was acknowledged together, in order."""
 
     sends: list[list[Output]] = field(default_factory=list)
+    on_send: Callable[[], None] = lambda: None
 
     async def send(self, outputs: Sequence[Output]) -> None:
         if outputs:
             self.sends.append(list(outputs))
+            self.on_send()
 
     def of(self, channel: Channel) -> list[Output]:
         return [output for outputs in self.sends for output in outputs if output.channel is channel]

@@ -32,6 +32,7 @@ from tests.fakes.recall_path import LOADERS, PUBLISHERS, RecallPath, signed
 from tests.fakes.steps import FakeOutbox, Record, batch
 from tests.unit.streams.application.recalls import SCAN, recall_set
 from tests.unit.streams.domain.recall.samples import AT_MS, POLICY, entry, request
+from tests.vectors.contract_samples import COMPACTION
 
 PARTIAL = recall_set(replace(POLICY, partial_admission=True))
 
@@ -226,6 +227,45 @@ def test_a_detector_that_hangs_is_out_of_time_and_holds_up_no_other() -> None:
         stuck.released.set()
     assert codes(verdict) == [("DETECTOR_TIMEOUT", f"entries[{number}].content") for number in range(3)]
     assert admitted(verdict) == ["e9"]
+
+
+def test_a_recall_takes_no_longer_than_its_evidence_is_waited_for() -> None:
+    stuck = Stuck("hang")
+    compaction = replace(PARTIAL.compaction, deadline_ms=400)
+    pinned = replace(PARTIAL, compaction=compaction, scan=replace(SCAN, timeout_ms=60_000))
+    path = RecallPath(pinned, detector=FakePromptSafety(on_score=stuck))
+    asked = request(*(entry(f"e{number}", f"hang {number}") for number in range(8)))
+    try:
+        verdict = one(path, asked)
+    finally:
+        stuck.released.set()
+    assert {code for code, _ in codes(verdict)} == {"DETECTOR_TIMEOUT"}
+    assert len(path.findings) == 8
+
+
+def test_compactions_do_not_wait_for_recalls() -> None:
+    stuck = Stuck("hang")
+    path = RecallPath(PARTIAL, detector=FakePromptSafety(on_score=stuck))
+    recalled = Work(Origin.RECALL, PARTIAL.policy_set_sha256, "{}", AT_MS, avro.encode(request(entry("e1", "hang"))))
+    compacted = Work(Origin.COMPACTION, PARTIAL.policy_set_sha256, "{}", AT_MS, avro.encode(COMPACTION))
+    records = [Record(WORK, avro.encode(work)) for work in (recalled, compacted)]
+
+    async def serve() -> list[list[Channel]]:
+        sent = asyncio.Event()
+        path.scan_out.on_send = sent.set
+        serving = asyncio.create_task(path.scan().take(batch(*records), lambda: True))
+        await sent.wait()
+        first = [[output.channel for output in outputs] for outputs in path.scan_out.sends]
+        stuck.released.set()
+        await serving
+        return first
+
+    assert asyncio.run(serve()) == [[Channel.EVIDENCE]]
+    assert [output.channel for outputs in path.scan_out.sends for output in outputs] == [
+        Channel.EVIDENCE,
+        Channel.FINDINGS,
+        Channel.EVIDENCE,
+    ]
 
 
 @pytest.mark.parametrize(
