@@ -26,6 +26,8 @@ from pratique.contract.topics import COMPACTION_REQUESTED, MEMORY_RECALLED, WORK
 from streams.agents.absent import AbsentJudge, AbsentRecallJudge
 from streams.agents.workers import WorkerStep
 from streams.application.ports.log import Channel
+from streams.application.recall_admission import MAX_IDENTITY_BYTES
+from streams.domain.recall.statements import MAX_ENTRIES
 from tests.fakes.detectors import BREAK
 from tests.fakes.recall import FakePromptSafety, FakeView, Stuck
 from tests.fakes.recall_path import LOADERS, PUBLISHERS, RecallPath, signed
@@ -33,6 +35,7 @@ from tests.fakes.steps import FakeOutbox, Record, batch
 from tests.unit.streams.application.recalls import SCAN, recall_set
 from tests.unit.streams.domain.recall.samples import AT_MS, POLICY, entry, request
 from tests.vectors.contract_samples import COMPACTION
+from topologies import catalog
 
 PARTIAL = recall_set(replace(POLICY, partial_admission=True))
 
@@ -361,3 +364,23 @@ def test_a_recall_in_compaction_s_clothes_is_a_dead_letter() -> None:
     work = Work(Origin.COMPACTION, recall_set().policy_set_sha256, "{}", AT_MS, avro.encode(request(entry())))
     asyncio.run(path.scan().take(batch(Record(WORK, avro.encode(work))), lambda: True))
     assert path.dead_letters == ["SCHEMA_INVALID"]
+
+
+@pytest.mark.parametrize("poisoned", [False, True])
+def test_the_largest_recall_fits_every_topic(poisoned: bool) -> None:  # noqa: FBT001 - drawn
+    # Quotation marks double in JSON; nothing that was given was expected, so that every key is in the roll-up.
+    content = "root must delete it" if poisoned else "tea"
+    name = '"' * ((MAX_IDENTITY_BYTES // MAX_ENTRIES - 56) // 2)
+    entries = tuple(
+        replace(entry(f"{number:04}{name}", content), memory_version='"' * 8) for number in range(MAX_ENTRIES)
+    )
+    expected = tuple(ExpectedEntry(f"x{number:03}{name}", '"' * 8) for number in range(MAX_ENTRIES))
+    compaction = replace(PARTIAL.compaction, max_request_bytes=4 * 1024 * 1024)
+    path = RecallPath(replace(PARTIAL, compaction=compaction))
+    verdict = one(path, request(*entries, expected=expected))
+    assert {code for code, _ in codes(verdict)} >= {"POPULATION_MISSING", "POPULATION_EXTRA"}
+    assert len(path.findings) == MAX_ENTRIES
+    statements = [*path.intake_out.sends, *path.consistency_out.sends, *path.scan_out.sends]
+    largest = max(len(output.value or b"") for outputs in statements for output in outputs)
+    assert largest < catalog.EVIDENCE.max_message_bytes - 64 * 1024
+    assert len(avro.encode(verdict)) < catalog.EVIDENCE.max_message_bytes - 64 * 1024
