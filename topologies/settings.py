@@ -44,6 +44,8 @@ class Settings:
         quota_per_second: Requests a second that a tenant may make, over all workers.
         quota_burst: Requests a tenant may make at once.
         ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
+        ledger_staleness_ms: How long ago the ledger's view may last have been known to hold everything.
+        redis_url: Redis of the ledger's view, ``redis://`` or ``rediss://``; no view where empty.
         scan_processes: Worker processes of one scan app.
         prompt_safety: Factory of the primary detector of recalls, ``module:function``; none if empty: then every
             recalled entry is an ERROR.
@@ -71,6 +73,8 @@ class Settings:
     quota_per_second: float = 200.0
     quota_burst: float = 2_000.0
     ledger_entries_per_tenant: int = 100_000
+    ledger_staleness_ms: int = 5_000
+    redis_url: str = ""
     scan_processes: int = 1
     prompt_safety: str = ""
     policy_refresh_ms: int = 30_000

@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 
-from infra.stack.requirements import ensure_broker_jars, say
+from infra.stack.requirements import ensure_broker_jars, ensure_redis, say
 from infra.stack.stack import ALL_APPS, Stack, recorded_facts, stop_recorded
 from pratique.errors import PratiqueError
 
@@ -16,7 +16,7 @@ def main() -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m infra.stack", description="The development stack.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("install", help="have Java, Maven and the broker's jars")
+    commands.add_parser("install", help="have Java, Maven, the broker's jars and Redis")
     up = commands.add_parser("up", help="start the stack and leave it running")
     up.add_argument("--only-broker", action="store_true", help="the broker and its topics, no policy and no apps")
     commands.add_parser("down", help="stop the stack")
@@ -35,6 +35,7 @@ def main() -> int:
 
 def _install(_arguments: argparse.Namespace) -> int:
     ensure_broker_jars()
+    ensure_redis()
     return 0
 
 

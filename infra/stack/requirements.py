@@ -1,4 +1,4 @@
-"""What the stack needs from the machine: Java, Maven and the broker's jars.
+"""What the stack needs from the machine: Java, Maven, the broker's jars, and Redis.
 
 Where something is missing it is installed when we are root on a Debian family; otherwise one line says what to install.
 Nothing here names a registry: apt and Maven use what the machine has configured. Docker is the tests' need and has a
@@ -61,6 +61,12 @@ def ensure_maven() -> None:
     """Have Maven on PATH; raises as ``ensure_java`` does."""
     if shutil.which("mvn") is None:
         _install("Maven", ["maven"])
+
+
+def ensure_redis() -> None:
+    """Have ``redis-server`` on PATH; raises as ``ensure_java`` does."""
+    if shutil.which("redis-server") is None:
+        _install("Redis 7", ["redis-server"])
 
 
 def ensure_broker_jars() -> None:

@@ -1,4 +1,4 @@
-"""The whole stack as one value: a broker, topics, demo policy, the apps, and the file that says where it all is.
+"""The whole stack as one value: broker, topics, demo policy, Redis, the apps, and the file that says where it all is.
 
 The contract: ``start`` returns when everything is ready, or raises and leaves nothing running; ``stop`` leaves nothing
 running, and so does ``stop_recorded`` for a stack that another process started. ``stack.json`` is there exactly while
@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Final, Self
 from infra.stack.broker import LOOPBACK, EmbeddedBroker, free_ports
 from infra.stack.paths import ROOT, STATE
 from infra.stack.processes import ManagedProcess, Supervisor, end_recorded, running_recorded, write_json
-from infra.stack.requirements import ensure_broker_jars, say
+from infra.stack.redis import EmbeddedRedis
+from infra.stack.requirements import ensure_broker_jars, ensure_redis, say
 from pratique.errors import UnavailableError
-from topologies.apps import APPS
+from topologies.apps import APPS, LEDGER
+from topologies.bootstrap.ledger_view import rebuild
+from topologies.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 BROKER: Final = "broker"
+REDIS: Final = "redis"
 
 ALL_APPS: Final = tuple(topology.name for topology in APPS)
 
@@ -40,6 +44,7 @@ class Stack:
 
     Attributes:
         broker: The embedded broker.
+        redis: The embedded Redis; started where the ledger is.
         supervisor: Starts and ends the apps.
         policy: Folder of the demo policy set, as ``pratique policy init`` lays it out.
         metrics: Where each app that was started serves its metrics.
@@ -69,6 +74,7 @@ class Stack:
         self.log_dir = state / "logs"
         self.policy = state / "policy"
         self.broker = EmbeddedBroker(state / "kafka", log_dir=self.log_dir)
+        self.redis = EmbeddedRedis(state / "redis", self.policy / "keys", log_dir=self.log_dir)
         self.supervisor = Supervisor(
             self.log_dir,
             registry=registry_of(state),
@@ -96,7 +102,8 @@ class Stack:
         ensure_broker_jars()
         if stop_recorded(self.state):
             say("ended what an earlier stack had left running")
-        for folder in (self.broker.data_dir, self.log_dir, self.policy, self.state / "policy-state", self._ready_dir):
+        folders = (self.broker.data_dir, self.redis.data_dir, self.log_dir, self.policy, self.state / "policy-state")
+        for folder in (*folders, self._ready_dir):
             shutil.rmtree(folder, ignore_errors=True)
         try:
             self._start_broker_and_policy()
@@ -154,7 +161,7 @@ class Stack:
         """Return what ``stack.json`` says: where clients find each part."""
         return {
             "bootstrap": self.broker.bootstrap,
-            "redis_url": None,
+            "redis_url": self.redis.url if self.redis.is_running else None,
             "policy_repository": str(self.policy / "repository"),
             "policy_root": str(self.policy / "root.json"),
             "policy_state": str(self.state / "policy-state" / "clients"),
@@ -165,6 +172,8 @@ class Stack:
     def process_ids(self) -> dict[str, int]:
         """Return the heads of the process trees that run now, by name; for ``PssSampler``."""
         running = {name: managed.pid for name, managed in self.supervisor.processes.items() if managed.is_running}
+        if self.redis.is_running:
+            running[REDIS] = self.redis.pid
         return {BROKER: self.broker.pid, **running} if self.broker.is_running else running
 
     def run_cli(self, *arguments: str) -> str:
@@ -189,9 +198,10 @@ class Stack:
         return done.stdout
 
     def stop(self) -> None:
-        """End the apps, then the broker; forget the stack."""
+        """End the apps, then what they stand on; forget the stack."""
         stack_file_of(self.state).unlink(missing_ok=True)
         self.supervisor.stop_all()
+        self.redis.stop()
         self.broker.stop()
         registry_of(self.state).unlink(missing_ok=True)
 
@@ -222,6 +232,15 @@ class Stack:
                 policy.result()
                 if self._with_policy is not None:
                     self._with_policy(self.policy)
+                if LEDGER.name in self._apps.values():
+                    self._start_redis()
+
+    def _start_redis(self) -> None:
+        """The view's passwords lie among the keys, and its key generation is the fingerprint key's."""
+        ensure_redis()
+        self.redis.start(spawned=lambda pid: self.supervisor.record(REDIS, pid))
+        self.supervisor.environment["PRATIQUE_REDIS_URL"] = self.redis.url
+        rebuild(Settings.read(self.supervisor.environment), lambda _done, _count: None, grace_s=0)
 
 
 def _named(apps: Sequence[str]) -> dict[str, str]:

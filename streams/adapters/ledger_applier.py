@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from typing import Final
 
 from pratique.errors import PratiqueError
@@ -40,17 +39,13 @@ class LedgerApplier:
         view: The view.
         audit: The audit topic.
         metrics: Counts.
-        is_stopping: Whether the process was told to end.
     """
 
-    def __init__(
-        self, log: LedgerLog, view: RedisLedger, audit: str, *, metrics: Metrics, is_stopping: Callable[[], bool]
-    ) -> None:
+    def __init__(self, log: LedgerLog, view: RedisLedger, audit: str, *, metrics: Metrics) -> None:
         self._log = log
         self._view = view
         self._audit = audit
         self._metrics = metrics
-        self._is_stopping = is_stopping
         self._applied: dict[tuple[str, int], int] = {}
 
     def catch_up(self) -> None:

@@ -6,6 +6,7 @@ calls tries again while the broker or policy is away.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from streams.application.ledger import LedgerLimits
 from streams.application.ports.log import Channel
 from streams.application.trusting import LastKnownTrust
 from topologies.apps import Topology
+from topologies.bootstrap.ledger_view import make_applier
 from topologies.bootstrap.policy_store import app_policy_store
 from topologies.settings import Settings
 
@@ -82,4 +84,8 @@ def make_ledger(
         )
         closing.callback(writer.close)
         refresh.start()
+        if settings.redis_url:
+            applier = make_applier(settings, metrics, threading.Event())
+            closing.callback(applier.close)
+            applier.start()
         return RunningLedger(writer, metrics, closing.pop_all().close)

@@ -33,6 +33,7 @@ from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, QuarantineRecord, parse_record
 from streams.domain.recall.fingerprint import fingerprint
 from streams.wire.ledger import read_audit, read_entry
+from topologies.bootstrap.ledger_view import is_applied
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store
 from topologies.settings import Settings
@@ -74,9 +75,11 @@ class Audited:
 
     Attributes:
         at_ms: Milliseconds since the epoch.
+        offset: Where it lies in its partition.
     """
 
     at_ms: int
+    offset: int
     entry: AuditEntry
 
 
@@ -111,7 +114,7 @@ def history(settings: Settings, key: LedgerKey) -> list[Audited]:
         partition = key.partition(log.partition_count(QUARANTINE_AUDIT))
         bounds = log.bounds(QUARANTINE_AUDIT, partition)
         return [
-            Audited(record.timestamp, read_audit(record.value))
+            Audited(record.timestamp, record.offset, read_audit(record.value))
             for record in log.read(QUARANTINE_AUDIT, partition, *bounds)
             if record.key == key.record_key
         ]
@@ -131,6 +134,8 @@ def head(settings: Settings, key: LedgerKey) -> QuarantineRecord | None:
 def change(settings: Settings, intent: Intent, *, wait_s: float) -> Audited | None:
     """Sign a command at the entry's newest revision, send it, and return what became of it; none where nothing did yet.
 
+    A command that was accepted has become something once look-ups know of it, where there is a view.
+
     Raises:
         ConfigurationError: A key is missing.
         SignerNotAuthorisedError: The trust target authorises none of the keys for this.
@@ -149,15 +154,25 @@ def change(settings: Settings, intent: Intent, *, wait_s: float) -> Audited | No
             for record in log.read(QUARANTINE_AUDIT, partition, audit_end, end):
                 found = _about(record, bytes_sha256(envelope))
                 if found is not None:
-                    return found
+                    return found if _has_effect(settings, found, partition, until) else None
             audit_end = end
             time.sleep(POLL_SECONDS)
     return None
 
 
+def _has_effect(settings: Settings, found: Audited, partition: int, until: float) -> bool:
+    if not settings.redis_url or not found.entry.accepted:
+        return True
+    while not is_applied(settings, partition, found.offset):
+        if time.monotonic() > until:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
 def _about(record: ReadRecord, command_sha256: str) -> Audited | None:
     entry = read_audit(record.value)
-    return Audited(record.timestamp, entry) if entry.command_sha256 == command_sha256 else None
+    return Audited(record.timestamp, record.offset, entry) if entry.command_sha256 == command_sha256 else None
 
 
 def _head(log: LedgerLog, key: LedgerKey) -> QuarantineRecord | None:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import click
+from rich.console import Console
+from rich.progress import Progress
 
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import REASONS, ReasonCode
@@ -32,6 +34,7 @@ from topologies.bootstrap.ledger_client import (
     head,
     history,
 )
+from topologies.bootstrap.ledger_view import compare, rebuild
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.settings import PREFIX, Settings
 
@@ -49,20 +52,24 @@ def ledger() -> None:
     """The quarantine ledger: fingerprints of content that no agent is to recall."""
 
 
+def _stack_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "--stack",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=STACK_FILE,
+        show_default=True,
+        help="What `make up` left; the environment goes before it.",
+    )(command)
+
+
 def _about(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say which entry is meant."""
-    options = [
+    options: list[Any] = [
         click.argument("content", type=click.File("rb"), required=False),
         click.option("--fingerprint", help="The fingerprint itself, where the content is not at hand."),
         click.option("--tenant", help="The tenant it concerns."),
         click.option("--global", "everyone", is_flag=True, help="It concerns every tenant."),
-        click.option(
-            "--stack",
-            type=click.Path(dir_okay=False, path_type=Path),
-            default=STACK_FILE,
-            show_default=True,
-            help="What `make up` left; the environment goes before it.",
-        ),
+        _stack_option,
     ]
     for option in reversed(options):
         command = option(command)
@@ -71,7 +78,7 @@ def _about(command: Callable[..., None]) -> Callable[..., None]:
 
 def _intended(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say why, and who."""
-    options = [
+    options: list[Any] = [
         click.option("--incident", required=True, help="Id of the incident it belongs to."),
         click.option("--reason", required=True, help="Why, in words that are kept for good; no content."),
         click.option("--actor", help="Who; the signing key's id by default."),
@@ -130,6 +137,47 @@ def show(*, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options 
             f"{key.record_key.decode()}: {state}", COLUMNS, [[str(row[name]) for name in COLUMNS] for row in rows]
         )
     if not is_quarantined:
+        sys.exit(int(Exit.NO))
+
+
+@ledger.command("rebuild")
+@click.option(
+    "--grace", type=click.FloatRange(min=0), default=5.0, show_default=True, help="Seconds that the old view stays."
+)
+@_stack_option
+@json_option
+@speaks
+def rebuild_command(*, grace: float, stack: Path, as_json: bool) -> None:
+    """Build the view in Redis anew from the audit; look-ups are served throughout."""
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("partitions")
+        rebuilt = rebuild(
+            _settings(stack), lambda done, count: bar.update(task, completed=done, total=count), grace_s=grace
+        )
+    if as_json:
+        print_json({"namespace": rebuilt.namespace, "generation": rebuilt.generation, "dropped": rebuilt.dropped})
+    else:
+        click.echo(
+            f"look-ups read {rebuilt.namespace}, key generation {rebuilt.generation}; {rebuilt.dropped} keys dropped"
+        )
+
+
+@ledger.command("verify")
+@_stack_option
+@json_option
+@speaks
+def verify_command(*, stack: Path, as_json: bool) -> None:
+    """Compare ledger topic, audit and view, and print every difference; exit 1 if there is one."""
+    compared = compare(_settings(stack))
+    rows = [[item.where, item.what, item.detail] for item in compared.differences]
+    if as_json:
+        named = [dict(zip(("where", "what", "detail"), row, strict=True)) for row in rows]
+        print_json({"entries": compared.entries, "differences": named})
+    elif rows:
+        print_table(f"{len(rows)} differences", ("where", "what", "detail"), rows)
+    else:
+        click.echo(f"{compared.entries} entries: topic, audit and view agree")
+    if rows:
         sys.exit(int(Exit.NO))
 
 

@@ -1,0 +1,175 @@
+"""The ledger's view, wired: look-ups for the scan app, the applier for the ledger app, rebuild and verification.
+
+The contract: each part gets the one Redis identity it needs, and no other. ``rebuild`` fills a namespace of its own
+from the audit, changes the pointer in one step, and drops the old one after a grace: look-ups are served throughout.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from redis import Redis
+
+from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
+from pratique.errors import RefusedError
+from streams.adapters.fingerprint_keys import FingerprintKeyFiles
+from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
+from streams.adapters.ledger_check import Difference, LedgerCheck
+from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.prometheus import PrometheusMetrics
+from streams.adapters.redis_connect import RedisIdentity, connect
+from streams.adapters.redis_keys import Pointer
+from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
+from streams.adapters.redis_view import RedisQuarantineView
+from streams.adapters.system_clock import SystemClock
+from streams.application.ports.metrics import Metrics
+from topologies.settings import Settings
+
+SECOND_LOOK_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild came to.
+
+    Attributes:
+        namespace: The new namespace.
+        generation: The key generation.
+        dropped: Keys of the old namespace that were dropped.
+    """
+
+    namespace: str
+    generation: str
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a comparison came to.
+
+    Attributes:
+        entries: How many entries the audit has.
+        differences: What differs.
+    """
+
+    entries: int
+    differences: tuple[Difference, ...]
+
+
+def fingerprint_keys(settings: Settings) -> FingerprintKeyFiles:
+    """Return the generations of the fingerprint key that are here."""
+    return FingerprintKeyFiles(_keys(settings), os.environ)
+
+
+def quarantine_view(settings: Settings) -> RedisQuarantineView:
+    """Return the view that look-ups ask, under the identity that can only read.
+
+    Raises:
+        ConfigurationError: There is no address or password of Redis here.
+    """
+    client = _client(settings, RedisIdentity.LOOKUP)
+    return RedisQuarantineView(client, max_staleness_ms=settings.ledger_staleness_ms)
+
+
+def make_applier(settings: Settings, metrics: Metrics, closing: threading.Event) -> ApplierThread:
+    """Return what keeps the view up to date; not started yet.
+
+    Raises:
+        ConfigurationError: There is no address or password of Redis here.
+    """
+    view = RedisLedger(_client(settings, RedisIdentity.LEDGER), _client(settings, RedisIdentity.LEDGER_GLOBAL))
+    log = LedgerLog(settings.connection, closing.is_set)
+    applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics)
+    return ApplierThread(applier, closing, metrics)
+
+
+def is_applied(settings: Settings, partition: int, offset: int) -> bool:
+    """Return whether the view that look-ups read has applied an audit entry.
+
+    Raises:
+        ConfigurationError: There is no address or password of Redis here.
+        LedgerViewIncompleteError: There is no view.
+        UnavailableError: Redis does not answer.
+    """
+    client = _client(settings, RedisIdentity.LOOKUP)
+    view = RedisLedger(client, client)
+    applied = view.applied(view.pointer().namespace, partition)
+    return applied is not None and applied > offset
+
+
+def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s: float) -> Rebuilt:
+    """Build the view anew and have look-ups read it.
+
+    Args:
+        settings: Where the broker and Redis are.
+        progress: Told how many partitions are done, of how many.
+        grace_s: How long the old view stays after the change, for look-ups under way.
+
+    Raises:
+        ConfigurationError: An address, a password or the fingerprint key is missing.
+        RefusedError: The audit holds what can't be applied.
+        UnavailableError: Redis or the broker does not answer.
+    """
+    generation = fingerprint_keys(settings).current().generation
+    client = _client(settings, RedisIdentity.MAINTENANCE)
+    maintenance, view = ViewMaintenance(client), RedisLedger(client, client)
+    maintenance.load_functions()
+    before = maintenance.pointer()
+    log = LedgerLog(settings.connection)
+    try:
+        count = log.partition_count(QUARANTINE_AUDIT)
+        namespace = str(SystemClock().wall_ms())
+        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=PrometheusMetrics({"app": "rebuild"}))
+        for partition in range(count):
+            low, _ = log.committed_bounds(QUARANTINE_AUDIT, partition)
+            if low > 0:
+                raise RefusedError(f"audit partition {partition} begins at offset {low}: its beginning was deleted")
+            maintenance.open(namespace, partition, first=low, generation=generation)
+            applier.catch_up_with(namespace, partition)
+            progress(partition + 1, count)
+        for partition in range(count):  # what came meanwhile
+            applier.catch_up_with(namespace, partition)
+        maintenance.flip(Pointer(namespace, count, generation))
+    finally:
+        log.close()
+    dropped = 0
+    if before is not None:
+        time.sleep(grace_s)
+        dropped = maintenance.drop(before.namespace, before.partition_count)
+    return Rebuilt(namespace, generation, dropped)
+
+
+def compare(settings: Settings) -> Compared:
+    """Compare topic, audit and view, under an identity that can only read; what differs twice is told.
+
+    Raises:
+        ConfigurationError: An address or password is missing.
+        LedgerViewIncompleteError: There is no view.
+        LedgerBrokenError: A topic holds what is no record of it.
+        UnavailableError: Redis or the broker does not answer.
+    """
+    log = LedgerLog(settings.connection)
+    try:
+        check = LedgerCheck(log, _client(settings, RedisIdentity.VERIFY), QUARANTINE_LEDGER, QUARANTINE_AUDIT)
+        found = list(check.differences())
+        if found:
+            time.sleep(SECOND_LOOK_SECONDS)
+            again = set(check.differences())
+            found = [difference for difference in found if difference in again]
+        return Compared(check.entries, tuple(found))
+    finally:
+        log.close()
+
+
+def _client(settings: Settings, identity: RedisIdentity) -> Redis:
+    return connect(settings.required("redis_url"), identity, _keys(settings), os.environ)
+
+
+def _keys(settings: Settings) -> Path | None:
+    return Path(settings.keys) if settings.keys else None
