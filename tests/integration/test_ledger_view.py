@@ -1,0 +1,240 @@
+"""The ledger's view on real Kafka and Redis: caught up, interrupted, restored, rebuilt, compared."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pratique.errors import PratiqueError
+from streams.adapters.ledger_applier import LedgerApplier
+from streams.adapters.ledger_check import Difference, LedgerCheck
+from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.prometheus import PrometheusMetrics
+from streams.adapters.redis_connect import RedisIdentity
+from streams.adapters.redis_keys import Pointer, entry_key, meta_key
+from streams.adapters.redis_ledger import RedisLedger, ViewConflictError, ViewMaintenance
+from streams.adapters.redis_view import RedisQuarantineView
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.domain.quarantine.record import Action
+from streams.errors import LedgerViewIncompleteError
+from tests.contracts.quarantine_redis import NAMESPACE, PARTITIONS, ViewServer
+from tests.integration.ledgers import Ledger, chains
+from tests.integration.raw import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.integration.kafka_container import KafkaContainer
+
+pytestmark = pytest.mark.containers
+
+TENANT = "tenant-a"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ViewServer]:
+    server = ViewServer(tmp_path / "view")
+    yield server
+    server.redis.stop()
+
+
+@pytest.fixture
+def ledger(kafka: KafkaContainer, tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(kafka.bootstrap, tmp_path, partitions=PARTITIONS) as ledger:
+        yield ledger
+
+
+def applier(ledger: Ledger, server: ViewServer, view: RedisLedger | None = None) -> LedgerApplier:
+    log = LedgerLog({"bootstrap.servers": ledger.bootstrap})
+    return LedgerApplier(log, view or server.ledger, ledger.topic("audit"), metrics=PrometheusMetrics({"app": "test"}))
+
+
+def differences(ledger: Ledger, server: ViewServer) -> list[Difference]:
+    log = LedgerLog({"bootstrap.servers": ledger.bootstrap})
+    client = server.client(RedisIdentity.VERIFY)
+    return list(LedgerCheck(log, client, ledger.topic("ledger"), ledger.topic("audit")).differences())
+
+
+def looker(server: ViewServer, max_staleness_ms: int = 60_000) -> RedisQuarantineView:
+    return RedisQuarantineView(server.client(RedisIdentity.LOOKUP), max_staleness_ms=max_staleness_ms)
+
+
+def commands_of_all(ledger: Ledger, count: int = 90) -> None:
+    ledger.send(chains(ledger, count))
+    ledger.send(chains(ledger, count, tenant_id="tenant-b"), key_id="service")
+    ledger.send([ledger.command(Action.ADD, 0, fingerprint="e" * 64, tenant_id=None)], key_id="global")
+    ledger.send([ledger.command(Action.ADD, 5, fingerprint="d" * 64)])  # refused: audited, and nothing to apply
+
+
+def test_view_holds_every_history(ledger: Ledger, server: ViewServer) -> None:
+    commands_of_all(ledger)
+    assert ledger.serve() == 0
+    applier(ledger, server).catch_up()
+
+    assert not differences(ledger, server)
+    quarantined = {f"{number:064x}" for number in range(7) if (90 - number + 6) // 7 % 2 == 1}
+    asked = [f"{number:064x}" for number in range(32)] + ["e" * 64, "d" * 64]
+    assert looker(server).look_up(TENANT, asked).known == quarantined | {"e" * 64}
+    assert looker(server).look_up("tenant-c", asked).known == {"e" * 64}
+
+
+def test_appliers_that_run_together_apply_everything_once(ledger: Ledger, server: ViewServer) -> None:
+    commands_of_all(ledger, 300)
+    writer = ledger.write()
+    stopping = threading.Event()
+
+    def keep_up() -> None:
+        mine = applier(ledger, server)
+        while not stopping.is_set():
+            with suppress(ViewConflictError):
+                mine.catch_up()
+
+    threads = [threading.Thread(target=keep_up) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    ledger.await_served()
+    stopping.set()
+    for thread in threads:
+        thread.join()
+    assert writer.terminate() == 0
+    applier(ledger, server).catch_up()
+
+    assert not differences(ledger, server)
+
+
+def test_redis_killed_while_it_is_written_is_caught_up_with(ledger: Ledger, server: ViewServer) -> None:
+    commands_of_all(ledger, 300)
+    assert ledger.serve() == 0
+    mine = applier(ledger, server)
+    verify = server.client(RedisIdentity.VERIFY)
+    began = threading.Event()
+
+    def crash() -> None:
+        began.wait(60)
+        server.redis.kill()
+
+    thread = threading.Thread(target=crash)
+    thread.start()
+    with suppress(PratiqueError):
+        began.set()
+        mine.catch_up()
+    thread.join()
+    server.redis.start_again()
+    mine.catch_up()
+
+    assert verify.ping()
+    assert not differences(ledger, server)
+
+
+def test_older_snapshot_is_incomplete_until_it_is_caught_up_with(ledger: Ledger, server: ViewServer) -> None:
+    mine = applier(ledger, server)
+    ledger.send(chains(ledger, 7))
+    assert ledger.serve() == 0
+    mine.catch_up()
+    server.redis.stop()
+    snapshot = server.redis.data_dir.with_name("snapshot")
+    shutil.copytree(server.redis.data_dir, snapshot)
+    server.redis.start_again()
+    added = ledger.command(Action.ADD, 0, fingerprint="a" * 64)
+    ledger.send([added])
+    assert ledger.serve() == 0
+    mine.catch_up()
+    assert looker(server).look_up(TENANT, ["a" * 64]).known == {"a" * 64}
+
+    server.redis.stop()
+    shutil.rmtree(server.redis.data_dir)
+    shutil.copytree(snapshot, server.redis.data_dir)
+    server.redis.start_again()
+
+    with pytest.raises(LedgerViewIncompleteError, match="behind"):
+        looker(server, max_staleness_ms=1_000).look_up(TENANT, ["a" * 64])
+    with suppress(ViewConflictError):  # it believed that the view stood further
+        mine.catch_up()
+    mine.catch_up()
+    assert looker(server).look_up(TENANT, ["a" * 64]).known == {"a" * 64}
+    assert not differences(ledger, server)
+
+
+def test_flushed_view_is_not_kept_up_as_if_it_were_whole(ledger: Ledger, server: ViewServer) -> None:
+    ledger.send(chains(ledger, 7))
+    assert ledger.serve() == 0
+    mine = applier(ledger, server)
+    mine.catch_up()
+    ViewMaintenance(server.admin).drop(NAMESPACE, PARTITIONS)
+
+    with pytest.raises((LedgerViewIncompleteError, ViewConflictError)):
+        mine.catch_up()
+    with pytest.raises(LedgerViewIncompleteError):
+        mine.catch_up()
+    with pytest.raises(LedgerViewIncompleteError):
+        looker(server).look_up(TENANT, ["0" * 64])
+
+
+def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, server: ViewServer) -> None:
+    known = ledger.command(Action.ADD, 0, fingerprint="a" * 64)
+    ledger.send([known])
+    assert ledger.serve() == 0
+    applier(ledger, server).catch_up()
+    view = looker(server)
+    ledger.write()
+    ledger.send(chains(ledger, 400))
+    missed: list[object] = []
+    stopping = threading.Event()
+
+    def look() -> None:
+        while not stopping.is_set():
+            try:
+                if view.look_up(TENANT, ["a" * 64]).known != {"a" * 64}:
+                    missed.append("not known")
+            except LedgerViewIncompleteError as error:
+                missed.append(error)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    maintenance, both = ViewMaintenance(server.admin), RedisLedger(server.admin, server.admin)
+    maintenance.load_functions()
+    builder = applier(ledger, server, both)
+    for partition in range(PARTITIONS):
+        maintenance.open("n2", partition, first=0, generation="g1")
+        builder.catch_up_with("n2", partition)
+    maintenance.flip(Pointer("n2", PARTITIONS, "g1"))
+    maintenance.drop(NAMESPACE, PARTITIONS)
+    until(lambda: view.look_up(TENANT, []).position.startswith("n2:"), "look-ups read the new view")
+    stopping.set()
+    thread.join()
+    ledger.await_served()
+    builder.catch_up()
+
+    assert not missed
+    assert not differences(ledger, server)
+
+
+def test_every_difference_is_told(ledger: Ledger, server: ViewServer) -> None:
+    commands_of_all(ledger, 14)
+    assert ledger.serve() == 0
+    applier(ledger, server).catch_up()
+    assert not differences(ledger, server)
+    key = LedgerKey.of(Scope.TENANT, TENANT, "0" * 64)
+    other = LedgerKey.of(Scope.TENANT, TENANT, f"{1:064x}")
+    stray = LedgerKey.of(Scope.TENANT, TENANT, "9" * 64)
+    place = (NAMESPACE, key.partition(PARTITIONS))
+
+    server.admin.unlink(entry_key(*place, key))
+    server.admin.lpush(entry_key(*place, other), "{}")
+    server.admin.lpush(entry_key(*place, stray), "{}")
+    server.admin.hset(meta_key(*place), "entries", "99")
+    server.admin.sadd(f"{{pratique:{NAMESPACE}:{place[1]}}}:quarantined:tenant:{TENANT}", "9" * 64)
+
+    found = differences(ledger, server)
+    assert {(item.where, item.what) for item in found} == {
+        ("view", key.record_key.decode()),
+        ("view", other.record_key.decode()),
+        ("view", entry_key(*place, stray)),
+        ("facts", f"partition {place[1]}"),
+        ("index", f"tenant/{TENANT}"),
+    }
