@@ -188,21 +188,23 @@ def _to_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
         return lambda value: {name: convert(getattr(value, name)) for name, convert in members}
     inner = _optional(hint)
     if inner is not None:
-        convert = _to_plain(inner)
-        if isinstance(inner, type) and is_dataclass(inner):
-            # Naming the branch spares fastavro from trying each, field by field.
-            name = f"{NAMESPACE}.{inner.__name__}"
-            return lambda value: None if value is None else (name, convert(value))
-        if inner in _BRANCH:
-            branch = _BRANCH[inner]
-            return lambda value: None if value is None else (branch, convert(value))
-        return lambda value: None if value is None else convert(value)
+        return _to_plain_or_null(inner)
     if get_origin(hint) is tuple:
         convert = _to_plain(get_args(hint)[0])
         return _texts if convert is _text else lambda value: [convert(item) for item in value]
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: value.value
     return _WRITTEN.get(hint, _identity)
+
+
+def _to_plain_or_null(inner: Any) -> Converter:  # noqa: ANN401 - a type hint
+    convert = _to_plain(inner)
+    # Naming the branch spares fastavro from trying each, field by field; a list has no name to give.
+    is_record = isinstance(inner, type) and is_dataclass(inner)
+    branch = f"{NAMESPACE}.{inner.__name__}" if is_record else _BRANCH.get(inner)
+    if branch is None:
+        return lambda value: None if value is None else convert(value)
+    return lambda value: None if value is None else (branch, convert(value))
 
 
 def _from_plain(hint: Any) -> Converter:  # noqa: ANN401 - a type hint
