@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from streams.application.ports.quarantine import FingerprintKey, Looked
 from streams.domain.recall.fingerprint import fingerprint
@@ -60,6 +62,12 @@ class ScriptedPromptSafety:
             raise RuntimeError("this detector does as it is told")
         mark = _SCORE.search(text)
         return float(mark.group(1)) if mark else 0.0
+
+
+def of_demo_policy() -> ScriptedPromptSafety:
+    """The scripted detector, claiming to be the one that the demo policy pins: a factory for a whole stack's scan."""
+    policy = json.loads((Path(__file__).parents[2] / "infra" / "policy" / "demo" / "recall.json").read_text("utf-8"))
+    return ScriptedPromptSafety(policy["detector_revision"])
 
 
 @dataclass

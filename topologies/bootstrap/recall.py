@@ -13,12 +13,13 @@ from typing import cast
 from pratique.errors import ConfigurationError
 from streams.application.ports.prompt_safety import PromptSafetyDetector
 from streams.application.ports.quarantine import FingerprintKeys, QuarantineView
+from topologies.bootstrap.ledger_view import fingerprint_keys, quarantine_view
 from topologies.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class RecallOutside:
-    """What there is; null where it is not configured."""
+    """What there is; null where it is not configured: view and keys where no Redis is."""
 
     detector: PromptSafetyDetector | None
     view: QuarantineView | None
@@ -31,7 +32,10 @@ def recall_outside(settings: Settings) -> RecallOutside:
     Raises:
         ConfigurationError: Something is configured and can't be had.
     """
-    return RecallOutside(prompt_safety(settings.prompt_safety), None, None)
+    detector = prompt_safety(settings.prompt_safety)
+    if not settings.redis_url:
+        return RecallOutside(detector, None, None)
+    return RecallOutside(detector, quarantine_view(settings), fingerprint_keys(settings))
 
 
 def prompt_safety(factory: str) -> PromptSafetyDetector | None:
