@@ -1,0 +1,244 @@
+"""What strangers and thieves of one key state is believed by nobody, and the right outcome follows.
+
+While the consistency app is away, forgeries are appended for requests that are open and scanned; then it comes back.
+A forgery that were believed would be there first, and decide. The controls show that each would: under the key of the
+one role that may state it, it does.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import wait
+from dataclasses import dataclass
+from typing import Final
+
+import pytest
+
+from pratique.client import Gate, Pending
+from pratique.contract.records import EvidenceKind, Receipt, VerdictOutcome
+from pratique.contract.signing import MacSigner
+from pratique.contract.topics import EVIDENCE
+from pratique.contract.trust import KeyRole, MacRole
+from tests.integration.asking import VERDICT_TOPICS, Question, assert_one_verdict, clean, conflicting, verdicts_since
+from tests.integration.forging import (
+    STRANGER,
+    Case,
+    Forged,
+    decision,
+    evidence_of,
+    join_key,
+    moved_decision,
+    moved_receipt,
+    passing_receipt,
+    publication,
+    refusal,
+    under_another_key,
+)
+from tests.integration.platform import TENANT, Platform
+from tests.integration.raw import WAIT_S, Ends, until
+
+pytestmark = pytest.mark.containers
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a forgery is made: everything that its forger may know or hold.
+
+    Attributes:
+        victim: A request that is open and scanned, and must be quarantined.
+        scanned: What scan truly stated about it.
+        donor: A request that was rightly accepted.
+    """
+
+    platform: Platform
+    victim: Question
+    scanned: Receipt
+    donor: Case
+
+    def mac(self, role: MacRole) -> MacSigner:
+        """Return a role's key: stolen, or one's own."""
+        return self.platform.mac(role)
+
+
+Forgery = Callable[[Scene], Forged]
+
+UNKNOWN_MAC: Final = MacSigner("mac-of-a-stranger", b"stranger" * 4)
+
+
+def wrong_secret(scene: Scene) -> MacSigner:
+    """Return a key that claims the verdict app's key id."""
+    return MacSigner(scene.mac(MacRole.VERDICT).key_id, b"stranger" * 4)
+
+
+def unsigned(forged: Forged) -> Forged:
+    """Return a record without its headers."""
+    return Forged(forged.topic, forged.key, forged.value, ())
+
+
+FORGERIES: Final[Mapping[str, Forgery]] = {
+    "OPENED under scan's key": lambda scene: refusal(scene.victim, scene.donor, scene.mac(MacRole.SCAN)),
+    "OPENED under the verdict app's key": lambda scene: refusal(scene.victim, scene.donor, scene.mac(MacRole.VERDICT)),
+    "consistency receipt under scan's key": lambda scene: passing_receipt(
+        scene.victim, scene.scanned, scene.donor, scene.mac(MacRole.SCAN)
+    ),
+    "consistency receipt under intake's key": lambda scene: passing_receipt(
+        scene.victim, scene.scanned, scene.donor, scene.mac(MacRole.INTAKE)
+    ),
+    "consistency receipt under no key": lambda scene: unsigned(
+        passing_receipt(scene.victim, scene.scanned, scene.donor, UNKNOWN_MAC)
+    ),
+    "consistency receipt with another join's key in it": lambda scene: moved_receipt(scene.victim, scene.donor),
+    "consistency receipt of another join, moved as it is": lambda scene: under_another_key(
+        scene.victim, scene.donor.evidence[EvidenceKind.CONSISTENCY]
+    ),
+    "DECIDED under an unknown key": lambda scene: decision(scene.victim, scene.donor, STRANGER, UNKNOWN_MAC),
+    "DECIDED under the verdict app's key id": lambda scene: decision(
+        scene.victim, scene.donor, STRANGER, wrong_secret(scene)
+    ),
+    "DECIDED under scan's key": lambda scene: decision(scene.victim, scene.donor, STRANGER, scene.mac(MacRole.SCAN)),
+    "DECIDED with another join's key in it": lambda scene: moved_decision(scene.victim, scene.donor),
+    "DECIDED of another join, moved as it is": lambda scene: under_another_key(
+        scene.victim, scene.donor.evidence[EvidenceKind.DECIDED]
+    ),
+    "verdict under an unknown key": lambda scene: publication(scene.victim, scene.donor, STRANGER),
+    "verdict under the gate's key id": lambda scene: publication(
+        scene.victim, scene.donor, STRANGER, key_id=scene.platform.key(KeyRole.GATE).key_id
+    ),
+    "verdict under the tenant's own key": lambda scene: publication(
+        scene.victim, scene.donor, scene.platform.key(KeyRole.PUBLISHER, TENANT)
+    ),
+}
+
+CONTROLS: Final[Mapping[str, Forgery]] = {
+    "consistency receipt under consistency's key": lambda scene: passing_receipt(
+        scene.victim, scene.scanned, scene.donor, scene.mac(MacRole.CONSISTENCY)
+    ),
+    "DECIDED under the verdict app's and the gate's key": lambda scene: decision(
+        scene.victim, scene.donor, scene.platform.key(KeyRole.GATE), scene.mac(MacRole.VERDICT)
+    ),
+    "verdict under the gate's key": lambda scene: publication(
+        scene.victim, scene.donor, scene.platform.key(KeyRole.GATE)
+    ),
+}
+
+SEEN_BY_THE_CLIENT: Final = {"signer": 2, "signature": 1}
+"""What the client counts: the forged verdicts, by the check that they fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a request that was forged for."""
+
+    question: Question
+    pending: Pending
+    published: int
+    donor: Case
+
+
+@pytest.fixture(scope="module")
+def ending(one_platform: Platform) -> Iterator[Mapping[str, Outcome]]:
+    """Make every forgery and every control, each for a request of its own, then let everything take its course."""
+    platform = one_platform
+    platform.restore()
+    with platform.gate() as gate:
+        since = platform.log.ends(EVIDENCE, *VERDICT_TOPICS)
+        question = clean(gate, uuid.uuid4().hex)
+        question.check(gate.ask(question.request, wait_s=WAIT_S))
+        donor = Case.of(platform, question, since)
+        assert platform.terminate("consistency") == 0
+        ignored = platform.metric("verdict", "evidence_ignored_total")
+        asked = {name: ask(platform, gate, donor) for name in (*FORGERIES, *CONTROLS)}
+        for name, forge in {**FORGERIES, **CONTROLS}.items():
+            victim, _ = asked[name]
+            scanned = await_scan(platform, victim, since)
+            forge(Scene(platform, victim, scanned, donor)).append_to(platform)
+        forged_verdicts = sum(SEEN_BY_THE_CLIENT.values())
+        until(lambda: sum(gate.ignored.values()) == forged_verdicts, "the client has seen every forged verdict")
+        until(
+            lambda: platform.metric("verdict", "evidence_ignored_total") - ignored == len(FORGERIES) - forged_verdicts,
+            "the verdict app has ignored every forged piece of evidence",
+        )
+        assert gate.ignored == SEEN_BY_THE_CLIENT
+        platform.launch("consistency")
+        wait([pending.waiter.future for _, pending in asked.values()], WAIT_S)
+        unanswered = [name for name, (_, pending) in asked.items() if not pending.waiter.future.done()]
+        assert not unanswered, f"{unanswered}, and the client ignored {gate.ignored}"
+        published = verdicts_since(platform, since)
+        yield {
+            name: Outcome(victim, pending, len(published.get(victim.sha256, ())), donor)
+            for name, (victim, pending) in asked.items()
+        }
+
+
+def ask(platform: Platform, gate: Gate, donor: Case) -> tuple[Question, Pending]:
+    """Send a request that must be quarantined, of another partition than the donor's: there, a move is a move."""
+    while True:
+        question = conflicting(gate, uuid.uuid4().hex)
+        if place_of(platform, question) != place_of(platform, donor.question):
+            return question, gate.publish(question.request)
+
+
+def place_of(platform: Platform, question: Question) -> int:
+    """Return the evidence partition of a request."""
+    return platform.log.partition_of(EVIDENCE, join_key(question).message_key)
+
+
+def await_scan(platform: Platform, question: Question, since: Ends) -> Receipt:
+    """Return what scan stated about a request, once it did."""
+    found: list[Receipt] = []
+
+    def scanned() -> bool:
+        found.extend(
+            evidence.receipt
+            for _, evidence in evidence_of(platform, question.sha256, since)
+            if evidence.kind is EvidenceKind.SCAN and evidence.receipt is not None
+        )
+        return bool(found)
+
+    until(scanned, "the request is open and scanned")
+    return found[0]
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forgery_is_believed_by_nobody(ending: Mapping[str, Outcome], name: str) -> None:
+    outcome = ending[name]
+    outcome.question.check(outcome.pending.waiter.future.result(0))
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_the_same_under_the_right_key_is_believed(ending: Mapping[str, Outcome], name: str) -> None:
+    verdict = ending[name].pending.waiter.future.result(0)
+    assert verdict.outcome is VerdictOutcome.ACCEPTED
+
+
+def test_donor_keeps_its_one_verdict(ending: Mapping[str, Outcome], platform: Platform) -> None:
+    donor = next(iter(ending.values())).donor
+    records = verdicts_since(platform, {})[donor.question.sha256]
+    assert_one_verdict(records)
+    assert records[0].value == donor.verdict.value
+
+
+def test_request_that_was_never_sent_is_not_opened_by_a_stranger(platform: Platform, gate: Gate) -> None:
+    """A thief of scan's key opens a request in a tenant's name; a thief of intake's key could."""
+    since = platform.log.ends(EVIDENCE, *VERDICT_TOPICS)
+    sent = clean(gate, uuid.uuid4().hex)
+    sent.check(gate.ask(sent.request, wait_s=WAIT_S))
+    donor = Case.of(platform, sent, since)
+    forged = {role: conflicting(gate, uuid.uuid4().hex) for role in (MacRole.SCAN, MacRole.INTAKE)}
+    for role, question in forged.items():
+        refusal(question, donor, platform.mac(role)).append_to(platform)
+    until(lambda: forged[MacRole.INTAKE].sha256 in verdicts_since(platform, since), "the control is decided")
+    read_past(platform, gate, forged[MacRole.SCAN])
+    assert forged[MacRole.SCAN].sha256 not in verdicts_since(platform, since)
+    kinds = [evidence.kind for _, evidence in evidence_of(platform, forged[MacRole.SCAN].sha256, since)]
+    assert kinds == [EvidenceKind.OPENED]
+
+
+def read_past(platform: Platform, gate: Gate, question: Question) -> None:
+    """Return when the verdict app has read past everything about a request that is in the log now."""
+    while True:
+        probe = clean(gate, uuid.uuid4().hex)
+        if place_of(platform, probe) == place_of(platform, question):
+            probe.check(gate.ask(probe.request, wait_s=WAIT_S))
+            return
