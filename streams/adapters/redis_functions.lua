@@ -66,6 +66,20 @@ local function open(keys, args)
   return redis.status_reply('OK')
 end
 
+-- KEYS: partition's meta, segment's index, entry lists. ARGV: count's field, fingerprints, one an entry.
+-- Answers with the meta's facts, the index's size, the time, and of each entry its place in the index and its head.
+local function look(keys, args)
+  local facts = redis.call('HMGET', keys[1], 'schema', 'applied', 'refreshed_ms', 'generation', args[1])
+  local time = redis.call('TIME')
+  local members, heads = {}, {}
+  for index = 3, #keys do
+    members[index - 2] = redis.call('SISMEMBER', keys[2], args[index - 1])
+    heads[index - 2] = redis.call('LINDEX', keys[index], 0)
+  end
+  return {facts, redis.call('SCARD', keys[2]), time, members, heads}
+end
+
 redis.register_function('pratique_apply', apply)
 redis.register_function('pratique_advance', advance)
 redis.register_function('pratique_open', open)
+redis.register_function{function_name = 'pratique_look', callback = look, flags = {'no-writes'}}

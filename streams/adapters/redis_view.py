@@ -1,37 +1,57 @@
 """Look-ups in the quarantine ledger's view in Redis, under an identity that can only read.
 
-The contract is ``QuarantineView``: one round trip, atomic (MULTI), both scopes, every fingerprint; and an error where
-the view can't be known to hold everything: no pointer or facts (flushed, partial), not refreshed within the bound of
-staleness (behind), an entry that is no record of its own key or that the index disagrees with (malformed, partial),
-another key generation, a server that may evict. Time is Redis's own, so that clocks need not agree.
+The contract is ``QuarantineView``: one round trip, both scopes, every fingerprint; and an error where the view can't be
+known to hold everything: no pointer or facts (flushed, partial), not refreshed within the bound of staleness (behind),
+an entry that is no record of its own key or that the index disagrees with (malformed, partial), another key generation,
+a server that may evict. Each scope is read by one function, so that no change comes between what is compared. Time is
+Redis's own, so that clocks need not agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from redis import Redis
 from redis.exceptions import RedisError
 
+from pratique.contract.document import HEX64
 from pratique.errors import MalformedError
-from streams.adapters.redis_keys import (
-    POINTER,
-    VIEW_SCHEMA,
-    Pointer,
-    count_field,
-    entry_key,
-    index_key,
-    meta_key,
-)
+from streams.adapters.redis_keys import POINTER, VIEW_SCHEMA, Pointer, count_field, entry_key, index_key, meta_key
 from streams.application.ports.quarantine import Looked
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, parse_record
 from streams.errors import LedgerViewIncompleteError
 
-_FACTS: Final = ("schema", "applied", "refreshed_ms", "generation")
-_FIXED: Final = 3
-"""Replies before those of the two scopes: pointer, time, eviction policy."""
+_NOBODY: Final = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """One scope of a look-up: where it lies."""
+
+    scope: Scope
+    tenant_id: str | None
+    partition: int
+    meta: str
+    index: str
+    entries: str
+    count: str
+
+    @classmethod
+    def of(cls, pointer: Pointer, scope: Scope, tenant_id: str | None) -> _Segment:
+        key = LedgerKey.of(scope, tenant_id, _NOBODY)
+        place = (pointer.namespace, key.partition(pointer.partition_count))
+        return cls(
+            scope,
+            tenant_id,
+            place[1],
+            meta_key(*place),
+            index_key(*place, scope.value, key.segment),
+            entry_key(*place, key).removesuffix(_NOBODY),
+            count_field(scope.value, key.segment),
+        )
 
 
 class RedisQuarantineView:
@@ -61,60 +81,57 @@ class RedisQuarantineView:
         Raises:
             LedgerViewIncompleteError: The view can't answer for all of them.
         """
+        if not all(HEX64.fullmatch(item) for item in fingerprints):
+            raise LedgerViewIncompleteError("the ledger's view can't be asked: a fingerprint is none")
         pointer = self._pointer or self._read_pointer()
         for _ in range(2):
-            replies = self._ask(pointer, tenant_id, fingerprints)
-            found = read_pointer(replies[0])
+            try:
+                segments = (_Segment.of(pointer, Scope.TENANT, tenant_id), _Segment.of(pointer, Scope.GLOBAL, None))
+            except MalformedError as error:
+                raise LedgerViewIncompleteError(f"the ledger's view can't be asked: {error}") from None
+            stated, policy, *answers = self._ask(segments, fingerprints)
+            found = read_pointer(stated)
             if found == pointer:
                 self._pointer = found
-                return self._answer(pointer, tenant_id, fingerprints, replies)
+                if policy.get("maxmemory-policy") != "noeviction":
+                    raise LedgerViewIncompleteError("the ledger's view lies on a server that may evict it")
+                return self._answer(pointer, fingerprints, segments, answers)
             pointer = found  # a rebuild was finished meanwhile: ask where it says
         raise LedgerViewIncompleteError("the ledger's view changes faster than it can be read")
 
-    def _ask(self, pointer: Pointer, tenant_id: str, fingerprints: Sequence[str]) -> list[Any]:
+    def _ask(self, segments: Sequence[_Segment], fingerprints: Sequence[str]) -> list[Any]:
         try:
-            with self._client.pipeline(transaction=True) as pipeline:
+            with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hgetall(POINTER)
-                pipeline.time()
                 pipeline.config_get("maxmemory-policy")
-                for scope, tenant in ((Scope.TENANT, tenant_id), (Scope.GLOBAL, None)):
-                    keys = [LedgerKey.of(scope, tenant, item) for item in fingerprints]
-                    segment = tenant if tenant is not None else "global"
-                    partition = _partition(pointer, scope, tenant)
-                    place = (pointer.namespace, partition)
-                    index = index_key(*place, scope.value, segment)
-                    pipeline.hmget(meta_key(*place), [*_FACTS, count_field(scope.value, segment)])
-                    pipeline.scard(index)
-                    if keys:
-                        pipeline.smismember(index, [key.fingerprint for key in keys])
-                    for key in keys:
-                        pipeline.lindex(entry_key(*place, key), 0)
+                for segment in segments:
+                    keys = [segment.entries + item for item in fingerprints]
+                    number = 2 + len(keys)
+                    pipeline.fcall_ro(
+                        "pratique_look", number, segment.meta, segment.index, *keys, segment.count, *fingerprints
+                    )
                 replies: list[Any] = pipeline.execute()
         except RedisError as error:
             raise LedgerViewIncompleteError(f"the ledger's view can't be read: {type(error).__name__}") from error
-        except MalformedError as error:
-            raise LedgerViewIncompleteError(f"the ledger's view can't be asked: {error}") from None
         return replies
 
-    def _answer(self, pointer: Pointer, tenant_id: str, fingerprints: Sequence[str], replies: list[Any]) -> Looked:
-        _, (seconds, microseconds), policy = replies[:_FIXED]
-        now_ms = int(seconds) * 1000 + int(microseconds) // 1000
-        if policy.get("maxmemory-policy") != "noeviction":
-            raise LedgerViewIncompleteError("the ledger's view lies on a server that may evict it")
+    def _answer(
+        self, pointer: Pointer, fingerprints: Sequence[str], segments: Sequence[_Segment], answers: Sequence[Any]
+    ) -> Looked:
         known: set[str] = set()
-        staleness_ms, positions, rest = 0, [], replies[_FIXED:]
-        for scope, tenant in ((Scope.TENANT, tenant_id), (Scope.GLOBAL, None)):
-            facts, size, rest = rest[0], rest[1], rest[2:]
+        staleness_ms, positions = 0, []
+        for segment, (facts, size, time, members, heads) in zip(segments, answers, strict=True):
+            now_ms = int(time[0]) * 1000 + int(time[1]) // 1000
             applied, age_ms = self._check_facts(pointer, facts, int(size), now_ms)
             staleness_ms = max(staleness_ms, age_ms)
-            positions.append(f"{_partition(pointer, scope, tenant)}@{applied}")
-            if fingerprints:
-                members, heads, rest = rest[0], rest[1 : 1 + len(fingerprints)], rest[1 + len(fingerprints) :]
-                for item, member, head in zip(fingerprints, members, heads, strict=True):
-                    if _is_quarantined(LedgerKey.of(scope, tenant, item), head) != bool(member):
-                        raise LedgerViewIncompleteError("the ledger's view is partial: entry and index differ")
-                    if member:
-                        known.add(item)
+            positions.append(f"{segment.partition}@{applied}")
+            for item, member, head in zip(fingerprints, members, heads, strict=True):
+                if head is None and not member:
+                    continue
+                if _is_quarantined(segment, item, head) != bool(member):
+                    raise LedgerViewIncompleteError("the ledger's view is partial: entry and index differ")
+                if member:
+                    known.add(item)
         return Looked(frozenset(known), f"{pointer.namespace}:{','.join(positions)}", staleness_ms, pointer.generation)
 
     def _check_facts(self, pointer: Pointer, facts: Sequence[str | None], size: int, now_ms: int) -> tuple[int, int]:
@@ -150,17 +167,13 @@ def read_pointer(value: Any) -> Pointer:  # noqa: ANN401 - the client's replies 
         raise LedgerViewIncompleteError("the ledger's view is not there: run `pratique ledger rebuild`") from None
 
 
-def _partition(pointer: Pointer, scope: Scope, tenant_id: str | None) -> int:
-    return LedgerKey.of(scope, tenant_id, "0" * 64).partition(pointer.partition_count)
-
-
-def _is_quarantined(key: LedgerKey, head: str | None) -> bool:
+def _is_quarantined(segment: _Segment, fingerprint: str, head: str | None) -> bool:
     if head is None:
         return False
     try:
         record = parse_record(head)
     except MalformedError as error:
         raise LedgerViewIncompleteError(f"the ledger's view is malformed: {error}") from None
-    if record.key != key:
+    if record.key != LedgerKey.of(segment.scope, segment.tenant_id, fingerprint):
         raise LedgerViewIncompleteError("the ledger's view is malformed: an entry is another's")
     return record.action is Action.ADD
