@@ -23,7 +23,7 @@ from pratique.contract.records import AuditEntry, LedgerEntry
 from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
 from streams.application.ports.log import LogRecord
-from streams.domain.quarantine.authority import authenticate, check_authority
+from streams.domain.quarantine.authority import Authenticated, authenticate, check_authority
 from streams.domain.quarantine.command import Command, parse_command
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, parse_record
@@ -164,43 +164,45 @@ class LedgerPartition:
             key_id = check_authority(command, envelope, signer, trust, record.timestamp)
             self._check_period(command, record.timestamp)
         except CommandRefusedError as error:
-            return self._refusal(record, command, signer.key_id, error.code)
-        return self._transition(record, command, key_id)
+            return self._refusal(record, command, signer, error.code)
+        return self._transition(record, command, Authenticated(signer.payload, key_id))
 
-    def _transition(self, record: LogRecord, command: Command, key_id: str) -> Decision:
+    def _transition(self, record: LogRecord, command: Command, signer: Authenticated) -> Decision:
         before = self.head(command.key)
         result = apply(command, before)
         if isinstance(result, Refused):
-            return self._refusal(record, command, key_id, result.code)
+            return self._refusal(record, command, signer, result.code)
         if result.effect is Effect.REPEATED:
-            return self._standing(record, command, key_id, result)
+            return self._standing(record, command, signer, result)
         if before is None and self._is_full(command.key):
-            return self._refusal(record, command, key_id, ReasonCode.QUOTA_EXCEEDED)
+            return self._refusal(record, command, signer, ReasonCode.QUOTA_EXCEEDED)
         self._put(command.key, result.head)
+        event_id = result.head.event_id.hex()
         entry = LedgerEntry(
-            record_json=result.record.text,
+            record_json=result.record.text_of(event_id),
             revision=result.head.revision,
-            event_id=result.record.event_id,
+            event_id=event_id,
             previous_event_id=None if before is None else before.event_id.hex(),
             key_generation=result.head.key_generation,
         )
-        audit = self._audit(record, key_id, None, command, record_json=entry.record_json)
+        audit = self._audit(record, signer.key_id, None, signer.payload, record_json=entry.record_json)
         return Decision(command.key.record_key, entry, audit, None)
 
-    def _standing(self, record: LogRecord, command: Command, key_id: str, applied: Applied) -> Decision:
+    def _standing(self, record: LogRecord, command: Command, signer: Authenticated, applied: Applied) -> Decision:
         code = ReasonCode.LEDGER_COMMAND_REPLAYED
-        audit = self._audit(record, key_id, code, command, record_json=applied.record.text)
+        audit = self._audit(record, signer.key_id, code, signer.payload, record_json=applied.record.text)
         return Decision(command.key.record_key, None, audit, None)
 
-    def _refusal(self, record: LogRecord, command: Command, key_id: str, code: ReasonCode) -> Decision:
-        return Decision(command.key.record_key, None, self._audit(record, key_id, code, command), None)
+    def _refusal(self, record: LogRecord, command: Command, signer: Authenticated, code: ReasonCode) -> Decision:
+        audit = self._audit(record, signer.key_id, code, signer.payload)
+        return Decision(command.key.record_key, None, audit, None)
 
     def _audit(
         self,
         record: LogRecord,
         key_id: str,
         code: ReasonCode | None,
-        command: Command | None = None,
+        payload: bytes | None = None,
         *,
         record_json: str | None = None,
     ) -> AuditEntry:
@@ -212,7 +214,7 @@ class LedgerPartition:
             key_id=key_id,
             command_partition=record.partition,
             command_offset=record.offset,
-            command_json=None if command is None else command.payload.decode("utf-8"),
+            command_json=None if payload is None else payload.decode("utf-8"),
             heads_count=len(self._heads),
             heads_sum=self.heads_sum,
         )

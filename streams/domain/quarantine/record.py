@@ -80,7 +80,11 @@ class QuarantineRecord:
     @property
     def text(self) -> str:
         """Its canonical, ASCII-escaped JSON."""
-        return _ENCODER.encode({**self._base(), "event_id": self.event_id})
+        return self.text_of(self.event_id)
+
+    def text_of(self, event_id: str) -> str:
+        """Return its text, where its event id was computed already."""
+        return _ENCODER.encode({**self._base(), "event_id": event_id})
 
     def _base(self) -> dict[str, JsonValue]:
         return {
