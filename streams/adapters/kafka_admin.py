@@ -28,14 +28,19 @@ from pratique.errors import UnavailableError
 TIMEOUT_SECONDS: Final = 30.0
 RETRY_SECONDS: Final = 0.2
 
-_COORDINATOR_PASSING: Final = frozenset(
+_PASSING: Final = frozenset(
     {
         KafkaError.NOT_COORDINATOR,
         KafkaError.COORDINATOR_NOT_AVAILABLE,
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001 - the client's own codes are named so
+        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001 - the same
     }
 )
-"""What a group's coordinator answers while it is being elected or loaded."""
+"""What is answered while a group's coordinator is elected or loaded, and for a topic that was made a moment ago."""
 
 _T = TypeVar("_T")
 
@@ -137,8 +142,8 @@ class KafkaAdmin:
         consumer = Consumer({"group.id": "pratique.none", "enable.auto.commit": False, **self._configuration})
         try:
             return {
-                number: consumer.get_watermark_offsets(TopicPartition(topic, number), TIMEOUT_SECONDS)
-                for number in range(partitions)
+                place.partition: _settled(lambda place=place: consumer.get_watermark_offsets(place, TIMEOUT_SECONDS))  # type: ignore[misc]
+                for place in (TopicPartition(topic, number) for number in range(partitions))
             }
         except KafkaException as error:
             raise _unavailable(f"offsets of {topic}", error) from error
@@ -165,7 +170,7 @@ class KafkaAdmin:
 
 
 def _settled(call: Callable[[], _T]) -> _T:
-    """Return what a call to a group's coordinator comes to once there is one.
+    """Return what a call comes to once its coordinator or leader is there.
 
     Raises:
         KafkaException: It fails for another reason, or there is none in time.
@@ -175,7 +180,7 @@ def _settled(call: Callable[[], _T]) -> _T:
         try:
             return call()
         except KafkaException as error:
-            if error.args[0].code() not in _COORDINATOR_PASSING or time.monotonic() > until:
+            if error.args[0].code() not in _PASSING or time.monotonic() > until:
                 raise
         time.sleep(RETRY_SECONDS)
 

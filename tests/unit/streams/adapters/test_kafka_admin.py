@@ -22,6 +22,11 @@ class FakeConsumer:
             raise KafkaException(KafkaError(self.failures.pop(0)))
         return [TopicPartition(item.topic, item.partition, 7 if item.partition else -1001) for item in asked]
 
+    def get_watermark_offsets(self, place: TopicPartition, _: float) -> tuple[int, int]:
+        if self.failures:
+            raise KafkaException(KafkaError(self.failures.pop(0)))
+        return place.partition, 10 + place.partition
+
     def close(self) -> None: ...
 
 
@@ -53,3 +58,18 @@ def test_a_coordinator_that_never_comes_is_told(admin: KafkaAdmin, monkeypatch: 
     FakeConsumer.failures = [KafkaError.NOT_COORDINATOR] * 1_000_000
     with pytest.raises(UnavailableError, match="NOT_COORDINATOR"):
         admin.committed("group", "topic", 2)
+
+
+def test_topic_whose_leaders_are_not_there_yet_is_asked_again(admin: KafkaAdmin) -> None:
+    FakeConsumer.failures = [
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+    ]
+    assert admin.bounds("topic", 2) == {0: (0, 10), 1: (1, 11)}
+
+
+def test_bounds_that_may_not_be_read_are_told_at_once(admin: KafkaAdmin) -> None:
+    FakeConsumer.failures = [KafkaError.TOPIC_AUTHORIZATION_FAILED]
+    with pytest.raises(UnavailableError, match="TOPIC_AUTHORIZATION_FAILED"):
+        admin.bounds("topic", 2)
