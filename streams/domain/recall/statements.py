@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Final, TypeVar
+from typing import Final
 
 from pratique.contract.canonical import JsonValue
 from pratique.contract.digests import recall_subject_sha256
@@ -24,6 +23,7 @@ from pratique.contract.reasons import FindingStatus, Outcome
 from pratique.errors import MalformedError
 from streams.domain.recall.finding import Recommendation
 from streams.domain.recall.population import MemoryKey, Observed
+from streams.domain.recall.statement_fields import KEY, key_in, member_in, names_in
 
 SCAN_SCHEMA: Final = "pratique.recall-scan-receipt.v1"
 CONSISTENCY_SCHEMA: Final = "pratique.recall-consistency-receipt.v1"
@@ -34,10 +34,8 @@ MAX_ENTRIES: Final = 512
 MAX_RULE_IDS: Final = 4
 """Most conflict rules that are named for one entry; one is reason enough."""
 
-MAX_NAME_CHARACTERS: Final = 256
 _MAX_CODES: Final = 64
 
-_KEY: Final = ("tenant_id", "recall_request_id", "entry_id", "memory_version")
 _COMMON: Final = (
     "schema_version",
     "policy_sha256",
@@ -48,7 +46,7 @@ _COMMON: Final = (
 )
 _SCAN: Final = (*_COMMON, "scanner_sha256", "detector_name", "detector_revision", "ledger")
 _SCAN_ENTRY: Final = (
-    *_KEY,
+    *KEY,
     "content_sha256",
     "codes",
     "finding_id",
@@ -58,9 +56,7 @@ _SCAN_ENTRY: Final = (
 )
 _LEDGER: Final = ("generation", "position", "staleness_ms")
 _CONSISTENCY: Final = (*_COMMON, "invariant_manifest_sha256", "grammar_sha256", "verifier_artifact_sha256")
-_CONSISTENCY_ENTRY: Final = (*_KEY, "content_sha256", "codes", "rule_ids")
-
-EnumT = TypeVar("EnumT", bound=Enum)
+_CONSISTENCY_ENTRY: Final = (*KEY, "content_sha256", "codes", "rule_ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +265,10 @@ class ConsistencyStatement:
             verifier_artifact_sha256=fields.sha256("verifier_artifact_sha256"),
             entries=tuple(
                 CheckedEntry(
-                    _key(item),
+                    key_in(item),
                     item.sha256("content_sha256"),
-                    _names(item, "codes", _MAX_CODES),
-                    _names(item, "rule_ids", MAX_RULE_IDS),
+                    names_in(item, "codes", _MAX_CODES),
+                    names_in(item, "rule_ids", MAX_RULE_IDS),
                 )
                 for item in fields.records("entries", _CONSISTENCY_ENTRY, minimum=0, maximum=MAX_ENTRIES)
             ),
@@ -286,34 +282,17 @@ def _subject(entries: Sequence[ScannedEntry] | Sequence[CheckedEntry]) -> str:
     return recall_subject_sha256((item.key.entry_id, item.key.memory_version, item.content_sha256) for item in entries)
 
 
-def _key(fields: Fields) -> MemoryKey:
-    return MemoryKey(*(fields.text(name, max_characters=MAX_NAME_CHARACTERS) for name in _KEY))
-
-
-def _names(fields: Fields, name: str, maximum: int) -> tuple[str, ...]:
-    if not fields.sequence(name, minimum=0, maximum=maximum):
-        return ()
-    return fields.texts(name, maximum=maximum)
-
-
 def _scanned(fields: Fields) -> ScannedEntry:
     recommendation = fields.raw("recommended_disposition")
     return ScannedEntry(
-        _key(fields),
+        key_in(fields),
         fields.sha256("content_sha256"),
-        _names(fields, "codes", _MAX_CODES),
+        names_in(fields, "codes", _MAX_CODES),
         fields.sha256("finding_id"),
-        _member(fields, "control_status", Outcome),
-        _member(fields, "finding_status", FindingStatus),
-        None if recommendation is None else _member(fields, "recommended_disposition", Recommendation),
+        member_in(fields, "control_status", Outcome),
+        member_in(fields, "finding_status", FindingStatus),
+        None if recommendation is None else member_in(fields, "recommended_disposition", Recommendation),
     )
-
-
-def _member(fields: Fields, name: str, members: type[EnumT]) -> EnumT:
-    for member in members:
-        if member.value == fields.raw(name):
-            return member
-    raise fields.refusal(name, "is none of its names")
 
 
 def _ledger(value: JsonValue) -> LedgerState | None:
