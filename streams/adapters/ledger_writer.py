@@ -43,6 +43,10 @@ STEPS: Final = ("check/write", "write/send_offsets", "send_offsets/commit", "com
 """The moments at which a writer may be interrupted, as tests name them."""
 
 
+GIVEN: Final = "given"
+"""The moment at which it was given partitions and has not looked at them yet, as tests name it."""
+
+
 class WriterFencedError(UnavailableError):
     """This writer may not write, or can't know whether it wrote: its process must end."""
 
@@ -98,7 +102,7 @@ class LedgerWriter:
         metrics: Counts.
         is_stopping: Whether the process was told to end.
         on_ready: Called when the first assignment is loaded.
-        reached: Called at each of ``STEPS``; for tests that interrupt a writer there.
+        reached: Called at each of ``STEPS``, and when it is given partitions; for tests that interrupt a writer there.
     """
 
     def __init__(  # noqa: PLR0913 - everything that is outside, once
@@ -244,7 +248,10 @@ class LedgerWriter:
     # -- the group ---------------------------------------------------------------------------------------------------
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._reached(GIVEN)
         self._fence = consumer.consumer_group_metadata()
+        if not consumer.memberid():
+            raise WriterFencedError("was thrown out of the group while it was given partitions")
         self._partitions.clear()
         LOG.info("is given %d partitions; awaits stable offsets", len(partitions))
         starts = self._log.patiently(lambda: _committed(consumer, partitions), "its predecessor's transaction")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streams.adapters.ledger_writer import STEPS
+from streams.adapters.ledger_writer import GIVEN, STEPS
 from tests.integration.ledgers import Ledger, chains
 from tests.integration.raw import until
 
@@ -55,6 +55,21 @@ def test_paused_writer_that_was_replaced_writes_nothing_more(ledger: Ledger, ste
 
     assert paused.status() == ENDED_UNCOMMITTED
     ledger.check(accepted=200)
+
+
+def test_writer_paused_as_it_was_given_partitions_writes_nothing(ledger: Ledger) -> None:
+    """By then it is no member any more, and a broker does not fence one that says nothing of its membership."""
+    ledger.send(chains(ledger, 100))
+    paused = ledger.write((GIVEN, 1))
+    paused.await_interrupted()
+    successor = ledger.write()
+    successor.await_ready()
+    ledger.await_served()
+
+    paused.resume()
+
+    assert paused.status() == ENDED_UNCOMMITTED
+    ledger.check(accepted=100)
 
 
 def test_writer_that_can_still_commit_is_waited_for(kafka: KafkaContainer, tmp_path: Path) -> None:
