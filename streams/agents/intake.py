@@ -92,9 +92,10 @@ class IntakeStep:
 
     async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
         """Open every request of a batch, then hand out its work."""
+        granted: dict[tuple[Partition, int], bool] = {}
 
         async def attempt() -> _Sorted:
-            return await asyncio.to_thread(self._sort, batch)
+            return await asyncio.to_thread(self._sort, batch, granted)
 
         result = await until_available(attempt, is_current, self._metrics, "policy")
         if result is None:
@@ -103,13 +104,14 @@ class IntakeStep:
         await self._outbox.send(result.work)
         return batch.ends()
 
-    def _sort(self, batch: Batch) -> _Sorted:
+    def _sort(self, batch: Batch, granted: dict[tuple[Partition, int], bool]) -> _Sorted:
+        """Look at every request of a batch; what its quota came to is kept, should it have to be looked at again."""
         result = _Sorted()
         for record in batch.records():
-            self._admit(record, result)
+            self._admit(record, result, granted)
         return result
 
-    def _admit(self, record: LogRecord, result: _Sorted) -> None:
+    def _admit(self, record: LogRecord, result: _Sorted, granted: dict[tuple[Partition, int], bool]) -> None:
         now_ms = self._clock.wall_ms()
         try:
             request = self._believed(record, now_ms)
@@ -121,10 +123,14 @@ class IntakeStep:
             self._metrics.count("dead_letters_total", code=code.value)
             result.dead.append(dead_letter(record, code, now_ms=now_ms))
             return
-        self._state(self._admission(request, record.value or b"", now_ms), result)
+        place = ((record.topic, record.partition), record.offset)
+        if place not in granted:
+            granted[place] = self._quota.take(request.tenant_id, self._clock.monotonic_ms())
+        self._state(self._admission(request, record.value or b"", now_ms, within_quota=granted[place]), result)
 
-    def _admission(self, request: CompactionRequested | MemoryRecalled, value: bytes, now_ms: int) -> Admission:
-        within_quota = self._quota.take(request.tenant_id, self._clock.monotonic_ms())
+    def _admission(
+        self, request: CompactionRequested | MemoryRecalled, value: bytes, now_ms: int, *, within_quota: bool
+    ) -> Admission:
         if isinstance(request, MemoryRecalled):
             return admit_recall(
                 request,
