@@ -92,7 +92,7 @@ class IntakeStep:
 
     async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
         """Open every request of a batch, then hand out its work."""
-        granted: dict[tuple[Partition, int], bool] = {}
+        granted: dict[int, bool] = {}
 
         async def attempt() -> _Sorted:
             return await asyncio.to_thread(self._sort, batch, granted)
@@ -104,14 +104,14 @@ class IntakeStep:
         await self._outbox.send(result.work)
         return batch.ends()
 
-    def _sort(self, batch: Batch, granted: dict[tuple[Partition, int], bool]) -> _Sorted:
+    def _sort(self, batch: Batch, granted: dict[int, bool]) -> _Sorted:
         """Look at every request of a batch; what its quota came to is kept, should it have to be looked at again."""
         result = _Sorted()
-        for record in batch.records():
-            self._admit(record, result, granted)
+        for place, record in enumerate(batch.records()):
+            self._admit(record, place, result, granted)
         return result
 
-    def _admit(self, record: LogRecord, result: _Sorted, granted: dict[tuple[Partition, int], bool]) -> None:
+    def _admit(self, record: LogRecord, place: int, result: _Sorted, granted: dict[int, bool]) -> None:
         now_ms = self._clock.wall_ms()
         try:
             request = self._believed(record, now_ms)
@@ -123,7 +123,6 @@ class IntakeStep:
             self._metrics.count("dead_letters_total", code=code.value)
             result.dead.append(dead_letter(record, code, now_ms=now_ms))
             return
-        place = ((record.topic, record.partition), record.offset)
         if place not in granted:
             granted[place] = self._quota.take(request.tenant_id, self._clock.monotonic_ms())
         self._state(self._admission(request, record.value or b"", now_ms, within_quota=granted[place]), result)
