@@ -19,7 +19,7 @@ from rich.table import Table
 
 from infra.stack.paths import ROOT
 from infra.stack.stack import Stack, stack_file_of
-from tests.bench import ceiling, flow, load
+from tests.bench import ceiling, detectors, flow, load
 from tests.bench.load import MakeRequests
 
 RESULT: Final = ROOT / ".pratique" / "bench.json"
@@ -59,6 +59,8 @@ def main() -> int:
         for title, judges, make in RUNS:
             Console(stderr=True).print(f"measuring {title}")
             result[title] = _run(Path(folder) / title.replace(" ", "-"), judges, make, arguments.requests)
+    Console(stderr=True).print("measuring detectors")
+    result["detectors"] = [asdict(speed) for speed in detectors.speeds(load.texts())]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     _show(result)
@@ -96,6 +98,10 @@ def _show(result: dict[str, Any]) -> None:
         for app in result[titles[0]][group]:
             table.add_row(f"{name}: {app}", *(f"{result[title][group].get(app, 0):.2f}" for title in titles))
     Console().print(table)
+    speeds = Table("detector", "profile", "MB scanned", "MB per CPU second", title="detectors")
+    for speed in result["detectors"]:
+        speeds.add_row(*(str(value) for value in speed.values()))
+    Console().print(speeds)
 
 
 if __name__ == "__main__":

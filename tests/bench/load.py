@@ -55,6 +55,11 @@ def small(gate: Gate, count: int) -> Sequence[CompactionRequested]:
     return [gate.request(messages, candidate, task_id="small") for _ in range(count)]
 
 
+def texts() -> list[str]:
+    """Return the messages of the sample conversations, for measuring detectors."""
+    return [message.content for scenario in scenarios.clean() for message in scenario.sample.messages]
+
+
 def signed_requests(stack_file: Path, count: int, make: MakeRequests) -> list[Signed]:
     """Return signed requests that a gate accepts, each its own.
 
