@@ -34,6 +34,7 @@ from pratique.contract.records import (
 )
 from pratique.errors import MalformedError
 from streams.agents.loop import until_available
+from streams.application.admission import MAX_IDENTIFIER_CHARACTERS
 from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.application.ports.policy import PolicyStore
@@ -204,10 +205,13 @@ class WorkerStep:
     def _understand(self, record: LogRecord, understood: _Understood) -> None:
         work = avro.decode(record.value, Work)
         if work.origin is Origin.COMPACTION:
-            understood.tasks.append(self._task(work))
+            task = self._task(work)
+            _check_names(work, task.join_key)
+            understood.tasks.append(task)
         elif self._recalls is not None:
             request = avro.decode(work.request, MemoryRecalled)
             key = digests.recall_join_key(request, work.request)
+            _check_names(work, key)
             understood.recalls.append(RecallTask(work, request, key, self._policy_set(work)))
         else:
             raise MalformedError("recalls are not judged here")
@@ -242,6 +246,12 @@ class _Understood:
     tasks: list[Task]
     recalls: list[RecallTask]
     dead: list[Output]
+
+
+def _check_names(work: Work, key: JoinKey) -> None:
+    """Refuse work whose evidence could be larger than its topic takes; intake hands out none."""
+    if max(map(len, (key.tenant_id, key.request_id, work.policy_set_sha256))) > MAX_IDENTIFIER_CHARACTERS:
+        raise MalformedError("a name is longer than evidence can repeat", code=ReasonCode.MESSAGE_INVALID.value)
 
 
 def error_receipt(reason: Reason, versions: Mapping[str, str] | None = None) -> Receipt:

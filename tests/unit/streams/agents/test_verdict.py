@@ -67,7 +67,7 @@ class Gate:
             Channel.EVIDENCE: self.evidence,
             Channel.ACCEPTED: FakeTopic(COMPACTION_ACCEPTED, PARTITIONS, self.clock),
             Channel.QUARANTINED: FakeTopic(COMPACTION_QUARANTINED, PARTITIONS, self.clock),
-            Channel.DEAD_LETTER: FakeTopic("gate.dead-letter", 1, self.clock),
+            Channel.DEAD_LETTER: FakeTopic("gate.dead-letter", 1, self.clock, 5_000_000),
         }
 
     def state(self, evidence: Evidence, signer: MacSigner | None = None) -> Record:
