@@ -140,6 +140,7 @@ def _report(state: Path) -> Report:
         peak_mib=sampler.peak_mib,
         peak_total_mib=sampler.peak_total_mib,
         seconds=time.monotonic() - started,
+        machine=f"{os.cpu_count()} CPUs with a load average of {os.getloadavg()[0]:.1f}",
         fallback=tuple((message["role"], message["content"]) for message in context),
     )
 
@@ -251,7 +252,9 @@ def _print(report: Report) -> None:
     for role, content in report.fallback:
         console.print(f"  {role:>9}  {_beginning(content)}", markup=False, highlight=False)
     console.print(f"\n{report.memory()}", markup=False, highlight=False)
-    console.print(f"{report.seconds:.1f} s, everything started and stopped", markup=False, highlight=False)
+    console.print(
+        f"{report.seconds:.1f} s on {report.machine}, everything started and stopped", markup=False, highlight=False
+    )
     for fault in report.faults():
         console.print(f"NOT as expected: {fault}", markup=False, highlight=False)
 

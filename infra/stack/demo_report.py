@@ -97,6 +97,7 @@ class Report:
         peak_mib: Highest PSS of each app, in MiB.
         peak_total_mib: Highest PSS of all at one moment, in MiB.
         seconds: From the first start to the last process ended.
+        machine: What it ran on, in words.
         fallback: The context of the request that nobody scanned: role and content of each message.
     """
 
@@ -105,6 +106,7 @@ class Report:
     peak_mib: Mapping[str, float]
     peak_total_mib: float
     seconds: float
+    machine: str
     fallback: tuple[tuple[str, str], ...] = ()
 
     def faults(self) -> list[str]:
@@ -124,6 +126,7 @@ class Report:
             "passed": not self.faults(),
             "faults": self.faults(),
             "seconds": round(self.seconds, 1),
+            "machine": self.machine,
             "peak_pss_mib": {name: round(mib) for name, mib in sorted(self.peak_mib.items())},
             "peak_total_pss_mib": round(self.peak_total_mib),
             "fallback": [{"role": role, "content": content} for role, content in self.fallback],
@@ -167,7 +170,7 @@ def markdown(report: Report) -> str:
         "|---|---|---|--:|---|",
         *(f"| {' | '.join(_cell(cell) for cell in row.cells)} |" for row in report.rows),
         "",
-        f"{len(report.rows)} rows in {report.seconds:.0f} s, everything started and stopped; {report.memory()}.",
+        f"{len(report.rows)} rows in {report.seconds:.0f} s on {report.machine}; {report.memory()}.",
     ]
     return "\n".join(lines)
 

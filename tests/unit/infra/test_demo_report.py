@@ -24,7 +24,7 @@ FOUND = Row("secret", "a [secret]", SECRET, Ending.QUARANTINED, ("SECRET",), "su
 
 
 def report(*rows: Row, total: float = 900.0) -> Report:
-    return Report(PLANNED, rows, {"scan": 200.4, "broker": 300.0}, total, 61.2)
+    return Report(PLANNED, rows, {"scan": 200.4, "broker": 300.0}, total, 61.2, "2 CPUs")
 
 
 def printed(*rows: Row) -> str:
@@ -108,6 +108,7 @@ def test_the_report_goes_between_the_marks_of_a_page_and_again(tmp_path: Path) -
     assert once.startswith(f"before\n{BEGIN}\n\n| request ")
     assert once.endswith(f"{END}\nafter\n")
     assert "old" not in once
+    assert "2 rows in 61 s on 2 CPUs; highest memory" in once
     assert "| a [secret] | QUARANTINED | SECRET (summary_text) | 80 | the tail |" in once
 
 
