@@ -64,7 +64,7 @@ def make_ledger(
     with ExitStack() as closing:
         clock = SystemClock()
         metrics = PrometheusMetrics({"app": topology.name})
-        store = app_policy_store(settings, instance)
+        store = app_policy_store(settings, topology.name)
         trust = LastKnownTrust(store)
         trust()
         refresh = PolicyRefresh(store, clock=clock, interval_ms=settings.policy_refresh_ms, metrics=metrics)

@@ -92,13 +92,12 @@ class _Parts:
         return Pinning(self.store, self.trust)
 
 
-def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
+def make_step(topology: Topology, settings: Settings) -> Running:
     """Return a topology's step, wired.
 
     Args:
         topology: What runs.
         settings: Where it runs.
-        instance: Name of this process, unlike that of any other that runs.
 
     Raises:
         ConfigurationError: A setting or key is missing or wrong.
@@ -110,7 +109,7 @@ def make_step(topology: Topology, settings: Settings, instance: str) -> Running:
     clock = SystemClock()
     partition_count = sum(_partition_count(settings, topology, spec.name) for spec in topology.sources)
     with ExitStack() as closing:
-        store = app_policy_store(settings, instance)
+        store = app_policy_store(settings, topology.name)
         outbox = KafkaOutbox(settings.connection, {channel: spec.name for channel, spec in topology.writes})
         closing.callback(outbox.close)
         parts = _Parts(

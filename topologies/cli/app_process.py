@@ -66,7 +66,10 @@ def _run_here(topology: Topology, settings: Settings) -> None:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        raise SystemExit(Worker(app, loglevel=None, override_logging=False, loop=loop).execute_from_commandline())
+        Worker(app, loglevel=None, override_logging=False, loop=loop).execute_from_commandline()
+    except SystemExit as ended:
+        # Where Faust itself failed (its consumer crashed, say) there is nothing for an operator to mend.
+        raise SystemExit(EXIT_UNMARKED if ended.code else 0) from None
     finally:
         running.close()
 
@@ -76,7 +79,7 @@ def _made(topology: Topology, settings: Settings) -> Running:
     while True:
         try:
             require_start_offsets(settings, topology)
-            return make_step(topology, settings, _instance(topology))
+            return make_step(topology, settings)
         except UnavailableError as error:
             LOG.warning("waiting: %s", error)
             time.sleep(WAIT_SECONDS)
