@@ -42,8 +42,8 @@ def app_policy_store(settings: Settings, name: str) -> TufPolicyStore:
 def claimed_folder(root: Path, name: str) -> Path:
     """Return the first folder ``name-0``, ``name-1``, … that no running process has, claimed until this one ends.
 
-    Asked again, a process gets the one it has. Trusted metadata is kept between runs, since a rollback is noticed by what was trusted before; a folder named after
-    the process would be empty at every start.
+    Asked again, a process gets the one it has. Trusted metadata is kept between runs, since a rollback is noticed by
+    what was trusted before; a folder named after the process would be empty at every start.
 
     Raises:
         ConfigurationError: The folder can't be made.
