@@ -6,6 +6,7 @@ The contract: deterministic output; a golden test holds it, so a change of wirin
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -56,9 +57,10 @@ def asyncapi(version: str) -> Mapping[str, Any]:
 
 
 def _channel(spec: TopicSpec) -> Mapping[str, Any]:
-    record = spec.record.partition(",")[0]
-    schema = schema_directory() / f"{record}.avsc"
+    name = re.split(r"\W", spec.record, maxsplit=1)[0]
+    schema = schema_directory() / f"{name}.avsc"
     message: dict[str, Any] = {"title": spec.record}
-    if schema.is_file():
-        message["payload"] = {"schemaFormat": AVRO_FORMAT, "schema": json.loads(schema.read_text(encoding="utf-8"))}
-    return {"address": spec.name, "messages": {record: message}}
+    if not schema.is_file():
+        return {"address": spec.name, "messages": {"bytes": message}}
+    message["payload"] = {"schemaFormat": AVRO_FORMAT, "schema": json.loads(schema.read_text(encoding="utf-8"))}
+    return {"address": spec.name, "messages": {name: message}}
