@@ -30,6 +30,7 @@ GROUP_ID: Final = "pratique-client"
 """librdkafka wants a group's name even where no group is joined; ACLs need not allow it."""
 
 METADATA_TIMEOUT_S: Final = 10.0
+ELECTION_PAUSE_S: Final = 0.1
 NEW_PARTITIONS_EVERY_S: Final = 30.0
 BATCH: Final = 500
 _DELIVERY_POLL_S: Final = 0.1
@@ -147,6 +148,16 @@ class KafkaTransport:
                 producer.poll(_DELIVERY_POLL_S)
 
 
+_BEING_ELECTED: Final = frozenset(
+    {
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001 - librdkafka's own codes are spelt so
+    }
+)
+"""What a broker says of a partition that has no leader yet, or another one now: asking again helps."""
+
+
 class KafkaSubscription:
     """A consumer assigned to every partition of some topics."""
 
@@ -195,13 +206,20 @@ class KafkaSubscription:
         return sorted(metadata.partitions)
 
     def _end(self, topic: str, partition: int) -> TopicPartition:
-        try:
-            ends = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), METADATA_TIMEOUT_S)
-        except KafkaException as error:
-            raise KafkaUnavailableError(f"no broker told the end of {topic}: {error.args[0].name()}") from None
-        if ends is None:
-            raise KafkaUnavailableError(f"no broker told the end of {topic} in {METADATA_TIMEOUT_S:.0f} s")
-        return TopicPartition(topic, partition, ends[1])
+        until = time.monotonic() + METADATA_TIMEOUT_S
+        while True:
+            try:
+                ends = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), METADATA_TIMEOUT_S)
+            except KafkaException as error:
+                if error.args[0].code() not in _BEING_ELECTED or time.monotonic() > until:
+                    name = error.args[0].name()
+                    raise KafkaUnavailableError(f"no broker told the end of {topic}: {name}") from None
+                self._partitions(topic)  # asks anew who leads; that takes the time of one answer
+                time.sleep(ELECTION_PAUSE_S)
+                continue
+            if ends is None:
+                raise KafkaUnavailableError(f"no broker told the end of {topic} in {METADATA_TIMEOUT_S:.0f} s")
+            return TopicPartition(topic, partition, ends[1])
 
     def _assign_new_partitions(self) -> None:
         self._look_again_at = time.monotonic() + NEW_PARTITIONS_EVERY_S

@@ -69,7 +69,7 @@ def test_the_guides_commands_work(desk: Path) -> None:
 
 
 def test_the_quick_start_works(desk: Path) -> None:
-    (block,) = blocks(QUICK_START, "python")
+    block = blocks(QUICK_START, "python")[0]
     given = (
         'messages = [{"message_id": "m1", "role": "user", "content": "Hello."}]\n'
         'summary = "Do not expose secrets. Use approved tools only. "\n'

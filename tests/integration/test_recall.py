@@ -18,6 +18,7 @@ from infra.stack.stack import Stack, stack_file_of
 from pratique import Gate
 from pratique.asking import PendingRecall
 from pratique.client import now_in_ms
+from pratique.contract import avro
 from pratique.contract.records import Disposition, MemoryRecalled, Verdict, VerdictOutcome
 from pratique.contract.topics import COMPACTION_ACCEPTED, DEAD_LETTER, MEMORY_RECALLED
 from pratique.contract.trust import KeyRole
@@ -203,9 +204,9 @@ def test_a_recall_of_nothing_is_a_dead_letter(recalls: Recalls) -> None:
     gate = recalls.gates["tenant-a"]
     request = gate.recall_request([], [], task_id="t1")
     assert gate.ask_recall(request, wait_s=3.0) is None
-    letters = [headers for _, headers in recalls.records(DEAD_LETTER)]
-    found = [item for item in letters if item[f"{PREFIX}topic"] == MEMORY_RECALLED.encode()]
-    assert {item[f"{PREFIX}code"] for item in found} == {b"MESSAGE_INVALID"}
+    (letter,) = [headers for value, headers in recalls.records(DEAD_LETTER) if value == avro.encode(request)]
+    assert letter[f"{PREFIX}topic"] == MEMORY_RECALLED.encode()
+    assert letter[f"{PREFIX}code"] == b"MESSAGE_INVALID"
 
 
 def test_a_publisher_s_key_recalls_nothing(recalls: Recalls) -> None:

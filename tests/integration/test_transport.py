@@ -14,6 +14,7 @@ from pratique import kafka as kafka_module
 from pratique.errors import KafkaUnavailableError, TooLargeError
 from pratique.kafka import KafkaTransport
 from tests.contracts.transport import WAIT_S, Bench, TransportCases, take
+from tests.integration.raw import until
 
 if TYPE_CHECKING:
     from tests.integration.kafka_container import KafkaContainer
@@ -36,6 +37,12 @@ def create(broker: KafkaContainer, *topics: str, partitions: int = 3) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     for future in admin.create_topics([NewTopic(topic, partitions, 1) for topic in topics]).values():
         future.result(WAIT_S)
+    until(lambda: all(led(admin, topic, partitions) for topic in topics), "every new partition has a leader")
+
+
+def led(admin: AdminClient, topic: str, partitions: int) -> bool:
+    known = admin.list_topics(topic, WAIT_S).topics[topic].partitions
+    return len(known) == partitions and all(item.leader >= 0 for item in known.values())
 
 
 def test_partitions_that_are_added_later_are_read_from_their_beginning(
@@ -48,6 +55,7 @@ def test_partitions_that_are_added_later_are_read_from_their_beginning(
     subscription = transport.subscribe((topic,))
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
     admin.create_partitions([NewPartitions(topic, 6)])[topic].result(WAIT_S)
+    until(lambda: led(admin, topic, 6), "every new partition has a leader")
     values = [f"value {index}".encode() for index in range(60)]
     fresh = KafkaTransport(kafka.bootstrap)  # knows all six partitions from the start
     for future in [fresh.publish(topic, value, value, ()) for value in values]:
