@@ -90,7 +90,7 @@ class KafkaAdmin:
         return found
 
     def create(self, name: str, partitions: int, replication: int, configuration: Mapping[str, str]) -> None:
-        """Create a topic.
+        """Create a topic; return once the brokers tell clients of it.
 
         Raises:
             UnavailableError: The cluster did not.
@@ -98,8 +98,14 @@ class KafkaAdmin:
         new = NewTopic(name, partitions, replication, config=dict(configuration))
         try:
             self._client.create_topics([new], operation_timeout=TIMEOUT_SECONDS)[name].result(TIMEOUT_SECONDS)
+            _settled(lambda: self._told(name))
         except KafkaException as error:
             raise _unavailable(f"creation of {name}", error) from error
+
+    def _told(self, name: str) -> None:
+        found = self._client.list_topics(name, timeout=TIMEOUT_SECONDS).topics[name]
+        if found.error is not None or not found.partitions:
+            raise KafkaException(found.error or KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
 
     def configure(self, name: str, configuration: Mapping[str, str]) -> None:
         """Change some of a topic's configuration.
