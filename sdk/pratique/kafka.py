@@ -189,7 +189,10 @@ class KafkaSubscription:
     def _received(self, message: Message) -> Received | None:
         error = message.error()
         if error is None:
-            headers = [(name, _octets(value)) for name, value in cast("_Headers", message.headers() or ())]
+            try:
+                headers = [(name, _octets(value)) for name, value in cast("_Headers", message.headers() or ())]
+            except (SystemError, UnicodeDecodeError):  # a stranger's: a name that is not UTF-8, and so no signature
+                headers = []
             return Received(str(message.topic()), message.key(), message.value(), headers)
         if error.fatal():
             raise KafkaUnavailableError(f"the verdict topics can't be read any more: {error.name()}")

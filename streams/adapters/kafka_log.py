@@ -174,14 +174,15 @@ def _record(message: Message) -> ReadRecord:
         timestamp,
         message.key(),
         message.value(),
-        _headers(message),
+        headers_of(message),
     )
 
 
-def _headers(message: Message) -> tuple[tuple[str, bytes], ...]:
+def headers_of(message: Message) -> tuple[tuple[str, bytes], ...]:
+    """Return a message's headers; none where a name is not UTF-8, which the library can't return and we never write."""
     try:
         headers = cast("list[tuple[str, bytes]]", message.headers() or [])
-    except (SystemError, UnicodeDecodeError):  # a name that is not UTF-8, which no record of ours has
+    except (SystemError, UnicodeDecodeError):
         return ()
     return tuple((name, value or b"") for name, value in headers)
 

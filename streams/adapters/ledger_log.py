@@ -18,7 +18,7 @@ from typing import Final, TypeVar, cast
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
-from streams.adapters.kafka_log import ReadRecord
+from streams.adapters.kafka_log import ReadRecord, headers_of
 
 LOG: Final = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -192,7 +192,7 @@ def read_record(message: Message) -> ReadRecord:
         timestamp,
         message.key(),
         message.value(),
-        tuple((name, value or b"") for name, value in cast("list[tuple[str, bytes]]", message.headers() or [])),
+        headers_of(message),
     )
 
 

@@ -15,7 +15,10 @@ from aiokafka.structs import TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from pratique.kafka import KafkaTransport
 from streams.adapters import tolerant_records
+from streams.adapters.kafka_log import KafkaLog
+from tests.contracts.transport import take
 from tests.fakes.batches import Record, batch
 
 if TYPE_CHECKING:
@@ -106,3 +109,23 @@ def test_poison_at_the_head_of_a_partition_does_not_stop_it(
         (5, None),  # for both records of the batch that was not unpacked
         (6, b"good"),
     ]
+
+
+def test_looks_at_the_log_and_clients_read_past_such_names_too(kafka: KafkaContainer) -> None:
+    topic = f"poison-{uuid.uuid4().hex}"
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(WAIT_S)
+    transport = KafkaTransport(kafka.bootstrap)
+    subscription = transport.subscribe((topic,))
+    asyncio.run(produce(kafka.bootstrap, topic, (batch(POISON, GOOD), 2)))
+    with KafkaLog({"bootstrap.servers": kafka.bootstrap}, topic, "reader") as log:
+        assert [(record.value, record.headers) for record in log.history(0, 0, 2)] == [
+            (b"poison", ()),
+            (b"good", (("name", b"header"),)),
+        ]
+    assert [(item.value, list(item.headers)) for item in take(subscription, 2)] == [
+        (b"poison", []),
+        (b"good", [("name", b"header")]),
+    ]
+    subscription.close()
+    transport.close()
