@@ -27,7 +27,7 @@ from streams.agents.loop import until_available
 from streams.application.ports.log import Batch, Channel, Clock, EvidenceLog, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.domain.verdicts.evidence import Stated
-from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication, Repetition
+from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication, Repetition, Wait
 from streams.errors import UnavailableError
 from streams.wire.dead_letter import dead_letter
 from streams.wire.evidence import EvidenceReader, EvidenceWriter, may_matter_later
@@ -48,29 +48,26 @@ class _Deadlines:
     """
 
     def __init__(self) -> None:
-        self._at: dict[bytes, int] = {}
-        self._observed: dict[bytes, int] = {}
+        self._at: dict[Wait, int] = {}
+        self._observed: dict[Wait, int] = {}
 
     def follow(self, joins: PartitionJoins, now_ms: int) -> None:
-        """Start the time of joins that are new, and forget those that are closed or proposed."""
-        waiting = {identity: joins.deadline_ms(identity) for identity in joins.open_ids()}
-        self._at = {
-            identity: self._at.get(identity, now_ms + wait) for identity, wait in waiting.items() if wait is not None
-        }
-        self._observed = {identity: end for identity, end in self._observed.items() if identity in self._at}
+        """Start the time of what is newly waited for, and forget what is not waited for any more."""
+        self._at = {wait: self._at.get(wait, now_ms + for_ms) for wait, for_ms in joins.waits().items()}
+        self._observed = {wait: end for wait, end in self._observed.items() if wait in self._at}
 
-    def run_out(self, now_ms: int) -> list[bytes]:
-        """Return joins whose time has run out and for which no end offset was observed yet."""
-        return [identity for identity, at in self._at.items() if now_ms >= at and identity not in self._observed]
+    def run_out(self, now_ms: int) -> list[Wait]:
+        """Return what was waited for until now and for which no end offset was observed yet."""
+        return [wait for wait, at in self._at.items() if now_ms >= at and wait not in self._observed]
 
-    def observe(self, identities: Iterable[bytes], end_offset: int) -> None:
-        """Note the end offset that was observed after these joins' time had run out."""
-        for identity in identities:
-            self._observed.setdefault(identity, end_offset)
+    def observe(self, waits: Iterable[Wait], end_offset: int) -> None:
+        """Note the end offset that was observed after these waits' time had run out."""
+        for wait in waits:
+            self._observed.setdefault(wait, end_offset)
 
-    def expired(self, next_offset: int | None) -> list[bytes]:
-        """Return joins whose partition was read up to the observed end."""
-        return [identity for identity, end in self._observed.items() if next_offset is not None and next_offset >= end]
+    def expired(self, next_offset: int | None) -> list[Wait]:
+        """Return the waits whose partition was read up to the observed end."""
+        return [wait for wait, end in self._observed.items() if next_offset is not None and next_offset >= end]
 
 
 @dataclass(slots=True)
@@ -155,7 +152,7 @@ class VerdictStep:
                     await self._outbox.send([self._output(effect, partition) for effect in effects])
                     held.deadlines.follow(held.joins, now_ms)
 
-    async def _observe(self, partition: Partition, held: _Held, run_out: list[bytes]) -> None:
+    async def _observe(self, partition: Partition, held: _Held, run_out: list[Wait]) -> None:
         try:
             end = await asyncio.to_thread(self._log.end_offset, partition[1])
         except UnavailableError as error:

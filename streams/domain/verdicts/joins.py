@@ -71,6 +71,9 @@ class Repetition:
 
 Effect: TypeAlias = Proposal | Publication | Repetition
 
+Wait: TypeAlias = tuple[bytes, int]
+"""What an open join waits for: its identity, and how many proposals were made about it."""
+
 
 @dataclass(slots=True)
 class OpenJoin:
@@ -80,13 +83,15 @@ class OpenJoin:
         first_offset: Offset of its first OPENED: nothing at or after it may be committed while it is open.
         opened: The OPENED in force.
         receipts: The first receipt of each kind under its pin.
-        proposed: Whether a DECIDED is on its way into the log.
+        proposed: The verdict that is on its way into the log, if there is one.
+        proposals: How often it was sent on that way.
     """
 
     first_offset: int
     opened: Stated
     receipts: dict[EvidenceKind, Stated] = field(default_factory=dict)
-    proposed: bool = False
+    proposed: Verdict | None = None
+    proposals: int = 0
 
 
 class PartitionJoins:
@@ -119,16 +124,9 @@ class PartitionJoins:
             return next(iter(self._open.values())).first_offset
         return self.next_offset
 
-    def open_ids(self) -> Iterable[bytes]:
-        """Return the identities of the open joins, oldest first."""
-        return tuple(self._open)
-
-    def deadline_ms(self, identity: bytes) -> int | None:
-        """Return how long an open join's evidence is waited for; none if it is not open or already proposed."""
-        join = self._open.get(identity)
-        if join is None or join.proposed:
-            return None
-        return _head(join.opened).deadline_ms
+    def waits(self) -> dict[Wait, int]:
+        """Return what is waited for, and for how long in milliseconds: evidence, or a proposal to be read back."""
+        return {(identity, join.proposals): _head(join.opened).deadline_ms for identity, join in self._open.items()}
 
     def remember(self, stated: Stated) -> None:
         """Take evidence from before the committed offset into account (warm-up); nothing follows from it.
@@ -194,15 +192,16 @@ class PartitionJoins:
             return self._read_back(identity, stated)
         return self._receipt(identity, stated)
 
-    def expire(self, identities: Iterable[bytes]) -> list[Effect]:
+    def expire(self, waits: Iterable[Wait]) -> list[Effect]:
         """Decide joins whose deadline has passed on what they hold.
 
-        The caller must have read the partition up to an end offset that it observed after the deadline.
+        The caller must have read the partition up to an end offset that it observed after the deadline. A proposal that
+        was not read by then never will be (its key had expired when it was appended, say), and is made again.
         """
         effects: list[Effect] = []
-        for identity in identities:
+        for identity, proposals in waits:
             join = self._open.get(identity)
-            if join is not None and not join.proposed:
+            if join is not None and join.proposals == proposals:
                 effects.append(self._propose(join, expired=True))
         return effects
 
@@ -245,7 +244,7 @@ class PartitionJoins:
             self.ignored += 1
             return []
         join.receipts[stated.evidence.kind] = stated
-        if join.proposed or any(kind not in join.receipts for kind in required):
+        if join.proposed is not None or any(kind not in join.receipts for kind in required):
             return []
         return [self._propose(join, expired=False)]
 
@@ -263,8 +262,10 @@ class PartitionJoins:
         return [Publication(stated.evidence.join_key, decided)]
 
     def _propose(self, join: OpenJoin, *, expired: bool) -> Proposal:
-        join.proposed = True
-        return Proposal(join.opened.evidence.join_key, decide(join.opened, join.receipts, expired=expired))
+        if join.proposed is None:
+            join.proposed = decide(join.opened, join.receipts, expired=expired)
+        join.proposals += 1
+        return Proposal(join.opened.evidence.join_key, join.proposed)
 
     def _close(self, tenant_id: str) -> None:
         left = self._open_by_tenant.get(tenant_id, 1) - 1
@@ -300,7 +301,7 @@ def _supersede(join: OpenJoin, later: Stated) -> None:
 
     The deadline is kept: expiry is counted from the first OPENED, for ``deadline_ms`` of it.
     """
-    if join.proposed or is_refusal(later):
+    if join.proposed is not None or is_refusal(later):
         return
     if _head(later).policy_version <= _head(join.opened).policy_version:
         return

@@ -16,7 +16,7 @@ from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import Evidence, EvidenceKind, JoinKey, Verdict, VerdictOutcome
 from pratique.contract.signing import MacSigner, Signature, verify_ed25519
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, EVIDENCE
-from pratique.contract.trust import MacRole, TrustTarget
+from pratique.contract.trust import MacRole, TrustedMacKey, TrustTarget
 from streams.adapters.kafka_outbox import OutputLostError
 from streams.agents import loop
 from streams.agents.verdict import VerdictStep
@@ -28,13 +28,16 @@ from streams.wire.evidence import ROLE_OF_KIND, EvidenceReader, EvidenceWriter
 from tests.fakes.evidence import (
     GATE,
     MAC,
+    NOW_MS,
     RECEIPT_KINDS,
     SECRETS,
     TRUST,
     failed,
     join_key,
+    mac,
     opened,
     receipt,
+    trust_target,
 )
 from tests.fakes.log import FakeLogOutbox, FakeTopic, ManualClock
 from tests.fakes.steps import FakeMetrics, Record
@@ -455,6 +458,63 @@ def test_timed_out_request_is_proposed_once() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("timed_out", [True, False])
+def test_proposal_that_nobody_can_believe_is_made_again(timed_out: bool) -> None:  # noqa: FBT001
+    expires_ms = NOW_MS + 2 * DEADLINE_MS
+    newer = mac("verdict-2")
+    target = trust_target(
+        macs={
+            "verdict-1": TrustedMacKey("verdict-1", MacRole.VERDICT, 0, expires_ms),
+            "verdict-2": TrustedMacKey("verdict-2", MacRole.VERDICT, expires_ms, 2**52),
+        }
+    )
+
+    async def scenario(gate: Gate) -> None:
+        owner = Owner(gate, trust=lambda: target)
+        owner.step._reader = EvidenceReader({**SECRETS, "verdict-2": newer.secret}, lambda: target, PARTITIONS)
+        await owner.gain()
+        gate.clock.now_ms = expires_ms - DEADLINE_MS if timed_out else expires_ms - 1
+        gate.open()
+        await owner.read()
+        if not timed_out:
+            gate.finish()
+        gate.clock.now_ms = expires_ms  # the key expires between signing and appending
+        await (owner.step.tick() if timed_out else owner.read())
+        await owner.read_all()
+        assert gate.verdicts() == []
+        owner.step._writer = EvidenceWriter(lambda: newer)
+        for _ in range(3):
+            await owner.step.tick()
+        assert gate.verdicts() == []
+        gate.clock.now_ms += DEADLINE_MS
+        await owner.step.tick()
+        await owner.read_all()
+        for _ in range(3):
+            await owner.step.tick()
+        await owner.read_all()
+        assert owner.marked == {(EVIDENCE, 0): len(gate.evidence.partitions[0])}
+
+    gate = run(scenario)
+    assert len(gate.verdicts()) == 1
+    assert gate.kinds().count(EvidenceKind.DECIDED) == 2
+    assert gate.reasons() == (["EVIDENCE_TIMEOUT"] * 2 if timed_out else [])
+
+
+def test_proposal_that_is_not_read_yet_is_not_made_again() -> None:
+    async def scenario(gate: Gate) -> None:
+        owner = await started(gate)
+        gate.open()
+        gate.finish()
+        await owner.read()
+        gate.clock.now_ms += 10 * DEADLINE_MS
+        for _ in range(5):
+            await owner.step.tick()
+        assert gate.kinds().count(EvidenceKind.DECIDED) == 1
+        await owner.read_all()
+
+    assert run(scenario).reasons() == []
+
+
 def test_failing_send_of_a_time_out_ends_the_process() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
@@ -554,7 +614,7 @@ def test_paused_owner_that_comes_back_contradicts_nothing() -> None:
         owner.commit()
         zombie.gate.evidence.on_call = lambda _: None
         zombie.step._held[(EVIDENCE, 0)].deadlines.observe(  # it saw the end before the receipts came
-            list(zombie.step._held[(EVIDENCE, 0)].joins.open_ids()), 1
+            list(zombie.step._held[(EVIDENCE, 0)].joins.waits()), 1
         )
         await zombie.step.tick()  # appends a time-out that is not the first
         assert gate.kinds().count(EvidenceKind.DECIDED) == 2

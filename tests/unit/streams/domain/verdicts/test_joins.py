@@ -145,9 +145,9 @@ def test_newer_policy_replaces_pin_and_receipts_and_keeps_place_and_deadline() -
     later = opened(KEY, NEWER_PIN, policy_version=2, deadline_ms=90_000)
     assert partition.read(later, at_ms=NOW_MS + 5_000) == []
     assert partition.joins.safe_offset() == 0
-    assert partition.joins.deadline_ms(join_id(KEY)) == 40_000
+    assert partition.joins.waits() == {(join_id(KEY), 0): 40_000}
     assert partition.read(receipt(CONSISTENCY, KEY), receipt(SCAN, KEY)) == []  # of the pin that was replaced
-    (expired,) = partition.joins.expire([join_id(KEY)])
+    (expired,) = partition.joins.expire([(join_id(KEY), 0)])
     assert isinstance(expired, Proposal)
     assert expired.verdict.policy_set_sha256 == NEWER_PIN
     assert expired.verdict.decided_at == NOW_MS + 40_000
@@ -174,7 +174,7 @@ def test_nothing_replaces_what_is_already_proposed() -> None:
     partition = Partition()
     first = partition.propose(refused(KEY, ReasonCode.POLICY_UNAVAILABLE))
     assert partition.read(opened(KEY, policy_version=5), *(receipt(kind, KEY) for kind in RECEIPT_KINDS)) == []
-    assert partition.joins.expire([join_id(KEY)]) == []
+    assert partition.joins.expire([(join_id(KEY), 0)]) == []
     assert codes(first.verdict.reasons) == ["POLICY_UNAVAILABLE"]
 
 
@@ -187,16 +187,28 @@ def test_refusal_is_decided_at_once() -> None:
 def test_time_out_decides_on_what_there_is() -> None:
     partition = Partition()
     partition.read(opened(KEY), failed(SCAN, ReasonCode.PII, KEY))
-    (effect,) = partition.joins.expire([join_id(KEY), join_id(join_key(1))])
+    (effect,) = partition.joins.expire([(join_id(KEY), 0), (join_id(join_key(1)), 0)])
     assert isinstance(effect, Proposal)
     assert codes(effect.verdict.reasons) == ["PII", "EVIDENCE_TIMEOUT"]
-    assert partition.joins.deadline_ms(join_id(KEY)) is None
+    assert list(partition.joins.waits()) == [(join_id(KEY), 1)]  # to be read back
+
+
+def test_proposal_is_made_again_as_it_was_and_only_for_the_wait_that_ran_out() -> None:
+    partition = Partition()
+    first = partition.propose(opened(KEY), failed(SCAN, ReasonCode.PII, KEY), receipt(CONSISTENCY, KEY))
+    assert partition.joins.expire([(join_id(KEY), 0)]) == []  # a wait for evidence, which is over
+    assert partition.joins.expire([(join_id(KEY), 1)]) == [first]
+    assert partition.joins.expire([(join_id(KEY), 1)]) == []
+    assert list(partition.joins.waits()) == [(join_id(KEY), 2)]
+    partition.read_back(first)
+    assert partition.joins.waits() == {}
+    assert partition.joins.expire([(join_id(KEY), 2)]) == []
 
 
 def test_receipt_after_the_time_out_changes_nothing() -> None:
     partition = Partition()
     partition.read(opened(KEY), receipt(SCAN, KEY))
-    (timed_out,) = partition.joins.expire([join_id(KEY)])
+    (timed_out,) = partition.joins.expire([(join_id(KEY), 0)])
     assert partition.read(receipt(CONSISTENCY, KEY)) == []
     assert isinstance(timed_out, Proposal)
     (published,) = partition.read_back(timed_out)
@@ -239,7 +251,7 @@ def test_tenant_beyond_its_open_joins_is_refused_and_others_are_not() -> None:
     assert beyond.verdict.fallback is not None
     assert partition.read(opened(join_key(3, OTHER_TENANT))) == []
     partition.read_back(beyond)
-    (timed_out,) = partition.joins.expire([join_id(join_key(0))])
+    (timed_out,) = partition.joins.expire([(join_id(join_key(0)), 0)])
     assert isinstance(timed_out, Proposal)
     partition.read_back(timed_out)
     assert partition.read(opened(join_key(4))) == []  # a place is free again
@@ -259,11 +271,11 @@ def test_safe_offset_is_the_oldest_open_join_else_the_next_record() -> None:
     partition.end = 5
     first = partition.read(opened(KEY), opened(join_key(1)))
     assert (first, partition.joins.safe_offset()) == ([], 5)
-    (timed_out,) = partition.joins.expire([join_id(KEY)])
+    (timed_out,) = partition.joins.expire([(join_id(KEY), 0)])
     assert isinstance(timed_out, Proposal)
     partition.read_back(timed_out)
     assert partition.joins.safe_offset() == 6
-    assert list(partition.joins.open_ids()) == [join_id(join_key(1))]
+    assert list(partition.joins.waits()) == [(join_id(join_key(1)), 0)]
 
 
 external = st.lists(

@@ -90,8 +90,8 @@ class World:
             self.mark(owner)
 
     def expire(self, owner: Owner) -> None:
-        """Let every open join's time run out."""
-        owner.unsent += owner.joins.expire(owner.joins.open_ids())
+        """Let the time of everything that is waited for run out."""
+        owner.unsent += owner.joins.expire(owner.joins.waits())
 
     def send(self, owner: Owner, count: int) -> None:
         """Send the first of what an owner has to send; once nothing is left, mark."""
