@@ -71,12 +71,14 @@ def replay(settings: Settings, letter: DeadLetter) -> str:
     """Publish a dead letter where it came from; return the topic.
 
     Raises:
-        RefusedError: It names no topic of the catalogue; nothing is published.
+        RefusedError: It names no topic of the catalogue, or lacks what was too large to keep; nothing is published.
         UnavailableError: The cluster did not take it.
     """
     topic = letter.stated.get("topic", "")
     if topic not in {spec.name for spec in TOPICS}:
         raise RefusedError("the dead letter names no topic of the catalogue; it was not written by this service")
+    if "omitted" in letter.stated:
+        raise RefusedError("the record was too large to keep: its dead letter lacks a part, and can't be replayed")
     producer = Producer({**settings.connection, "partitioner": "murmur2_random", "message.max.bytes": 6 * 1024 * 1024})
     failures: list[KafkaError] = []
 
