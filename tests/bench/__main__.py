@@ -51,7 +51,7 @@ QUOTA: Final = {"PRATIQUE_QUOTA_PER_SECOND": "1000000", "PRATIQUE_QUOTA_BURST": 
 def main() -> int:
     """Run the benchmarks and return the exit status."""
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("--requests", type=int, default=2000, help="requests of each throughput")
+    parser.add_argument("--requests", type=int, default=4000, help="requests of each throughput")
     parser.add_argument("--output", type=Path, default=RESULT)
     arguments = parser.parse_args()
     result: dict[str, Any] = {"bounds": {"flow_alone_of_ceiling": MIN_OF_CEILING, "peak_total_mib": MAX_TOTAL_MIB}}

@@ -27,7 +27,8 @@ from tests.bench.load import MakeRequests, Signed, signed_requests
 APPS: Final = ("intake", "consistency", "scan", "scan-2", "verdict")
 PATIENCE_SECONDS: Final = 300.0
 LATENCY_SECONDS: Final = 10.0
-WARM_UP_REQUESTS: Final = 200
+WARM_UP_REQUESTS: Final = 2000
+"""Measured after these: a broker's JVM compiles its hot paths over the first thousands of requests."""
 
 
 @dataclass(frozen=True, slots=True)
