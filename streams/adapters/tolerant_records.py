@@ -40,8 +40,11 @@ _BATCH_OVERHEAD: Final = 12
 _ATTRIBUTES_AT: Final = 22
 _CODEC_BITS: Final = 0x07
 _HEADER_BYTES: Final = 61
-_UNPACK: Final = {1: cramjam.gzip, 3: cramjam.lz4, 4: cramjam.zstd}
-"""Codecs that can hide much in little, by their number in a batch; snappy packs at most 1 to 21."""
+_UNPACK: Final = {1: (cramjam.gzip, 1032), 3: (cramjam.lz4, 255), 4: (cramjam.zstd, 1 << 62)}
+"""Codecs that can hide much in little, by their number in a batch, and how much a byte can hold at most.
+
+Snappy is not among them: 21 bytes. A batch too small to hold too much is left to aiokafka, packed as it is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +122,9 @@ class _Batch:
             return iter(list(_EscapingBatch(unpacked)))
 
     def _unpacked(self) -> bytes | None:
-        """Return the batch without compression; none where it is not unpacked."""
-        codec = _UNPACK.get(self._raw[_ATTRIBUTES_AT] & _CODEC_BITS)
-        if codec is None:
+        """Return the batch, unpacked if it could hold too much; none where it does."""
+        codec, most = _UNPACK.get(self._raw[_ATTRIBUTES_AT] & _CODEC_BITS, (None, 0))
+        if codec is None or (len(self._raw) - _HEADER_BYTES) * most <= MAX_UNPACKED_BYTES:
             return bytes(self._raw)
         header = bytearray(self._raw[:_HEADER_BYTES])
         header[_ATTRIBUTES_AT] &= ~_CODEC_BITS & 0xFF

@@ -91,6 +91,15 @@ def test_batch_that_unpacks_to_too_much_is_one_unreadable_record_at_its_end(
 
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])
+def test_bound_on_what_a_byte_can_hold_is_never_exceeded(codec: str) -> None:
+    """Batches that are left to aiokafka packed are chosen by it."""
+    size = 8 << 20
+    packed = len(batch((None, bytes(size), []), codec=codec)) - 61
+    _, most = tolerant_records._UNPACK[CODECS[codec][0]]
+    assert size <= packed * most
+
+
+@pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])
 def test_batch_that_unpacks_to_just_enough_is_read(codec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value = bytes(100_000)
     size = len(batch((None, value, []))) - 61
