@@ -6,16 +6,20 @@ it counts as lost. Every verdict record of a request must be the same, byte for 
 
 from __future__ import annotations
 
+import time
+import uuid
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import psutil
 import pytest
 from confluent_kafka import ConsumerGroupState
 from confluent_kafka.admin import AdminClient
 
-from tests.integration.asking import Stream
+from tests.integration.asking import IN_FLIGHT, Stream, clean
 from tests.integration.platform import GATE_APPS
-from tests.integration.raw import until
+from tests.integration.raw import WAIT_S, until
 from topologies.apps import APPS
 
 if TYPE_CHECKING:
@@ -30,20 +34,59 @@ EARLY: Final = 100
 """How many answers have come when something happens."""
 
 LATE: Final = 300
+AT_ONCE: Final = 5
+BURST: Final = 250
+FEW: Final = 20
+TRIES: Final = 4
+"""How often policy was asked for in vain; a commit falls between any two of the later ones."""
+
+IMPATIENT_MS: Final = 30_000
+"""A deadline that is worth waiting for, and that a takeover does not use up."""
 
 GROUPS: Final = {topology.name: topology.group for topology in APPS}
 
 
 @pytest.mark.parametrize("app", GATE_APPS)
 def test_kill_9_loses_nothing(platform: Platform, gate: Gate, app: str) -> None:
-    stream = Stream(platform, gate, REQUESTS)
+    """Twice, the first time in a burst: then there is most in hand that is neither done nor committed."""
+    stream = Stream(platform, gate, REQUESTS, in_flight=BURST)
+    orphans: list[psutil.Process] = []
 
     def kill_and_restart() -> None:
+        orphans.extend(platform.process(app).children())
         platform.kill(app)
         platform.launch(app)
 
-    stream.run({EARLY: kill_and_restart})
+    stream.run({AT_ONCE: kill_and_restart, LATE: kill_and_restart})
     stream.check()
+    _, left = psutil.wait_procs(orphans, timeout=WAIT_S)
+    assert not left, "scan workers outlive the app that was killed"
+
+
+@pytest.mark.parametrize("app", ["intake", "consistency", "scan"])
+@pytest.mark.parametrize("ending", ["killed", "served"])
+def test_batch_that_waits_for_policy_is_not_lost(
+    platform: Platform, gate: Gate, tmp_path: Path, app: str, ending: str
+) -> None:
+    """A process that finds no policy holds its batch, and its offsets, until there is one, or until it is killed."""
+    assert platform.terminate(app) == 0
+    repository = tmp_path / "repository"
+    platform.launch(app, PRATIQUE_POLICY_REPOSITORY=str(repository), PRATIQUE_POLICY_STATE=str(tmp_path / "state"))
+    platform.await_ready(app)
+    asked = [clean(gate, uuid.uuid4().hex) for _ in range(FEW)]
+    pending = [gate.publish(question.request) for question in asked]
+    try:
+        until(lambda: platform.metric(app, "waits_total") >= TRIES, f"{app} has a batch in hand and waits")
+        assert not any(item.waiter.future.done() for item in pending)
+        if ending == "killed":
+            platform.kill(app)
+            platform.launch(app)
+        else:
+            repository.symlink_to(platform.policy / "repository")
+        for question, item in zip(asked, pending, strict=True):
+            question.check(item.waiter.future.result(WAIT_S))
+    finally:
+        platform.discard(app)  # what it was told of the repository is true of this test alone
 
 
 @pytest.mark.parametrize("app", GATE_APPS)
@@ -62,6 +105,26 @@ def test_two_owners_contradict_nothing(platform: Platform, gate: Gate, app: str)
     stream.run({EARLY: freeze, LATE: lambda: platform.thaw(app)})
     await_members(platform, app, 2)
     stream.check()
+
+
+def test_owner_that_wakes_after_the_deadline_contradicts_nothing(platform: Platform) -> None:
+    """Its open joins were decided by another meanwhile; for itself, their time has run out."""
+    policy_id = f"impatient-{uuid.uuid4().hex[:8]}"
+    platform.publish(policy_id, deadline_ms=IMPATIENT_MS)
+    platform.launch("verdict", "verdict-2")
+    platform.await_ready("verdict-2")
+    await_members(platform, "verdict", 2)
+    with platform.gate(policy_id=policy_id) as gate:
+        stream = Stream(platform, gate, IN_FLIGHT)
+        stream.run({IN_FLIGHT // 4: lambda: platform.freeze("verdict")})
+        over = time.monotonic() + IMPATIENT_MS / 1000
+        until(lambda: time.monotonic() > over, "the deadline of every request has passed")
+        platform.thaw("verdict")
+        await_members(platform, "verdict", 2)
+        later = Stream(platform, gate, IN_FLIGHT)
+        later.run()
+        later.check()
+        stream.check()
 
 
 def await_members(platform: Platform, app: str, count: int) -> None:
@@ -84,7 +147,7 @@ def test_sigterm_drains_and_commits(platform: Platform, gate: Gate) -> None:
         statuses[app] = platform.terminate(app)
         platform.launch(app)
 
-    moments = range(EARLY // 2, REQUESTS, EARLY)[: len(GATE_APPS)]
+    moments = range(EARLY // 2, REQUESTS, EARLY)
     stream.run({moment: partial(replace, app) for moment, app in zip(moments, GATE_APPS, strict=True)})
     stream.check()
     assert statuses == dict.fromkeys(GATE_APPS, 0)
