@@ -13,9 +13,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Final, cast
+from operator import methodcaller
+from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
@@ -35,7 +36,7 @@ NEW_PARTITIONS_EVERY_S: Final = 30.0
 BATCH: Final = 500
 _DELIVERY_POLL_S: Final = 0.1
 
-_Headers = list[tuple[str, str | bytes | None]]
+_ask_headers: Callable[[Message], Sequence[tuple[str, str | bytes | None]] | None] = methodcaller("headers")
 Settings = Mapping[str, str | int | float | bool]
 
 
@@ -189,11 +190,7 @@ class KafkaSubscription:
     def _received(self, message: Message) -> Received | None:
         error = message.error()
         if error is None:
-            try:
-                headers = [(name, _octets(value)) for name, value in cast("_Headers", message.headers() or ())]
-            except (SystemError, UnicodeDecodeError):  # a stranger's: a name that is not UTF-8, and so no signature
-                headers = []
-            return Received(str(message.topic()), message.key(), message.value(), headers)
+            return Received(str(message.topic()), message.key(), message.value(), message_headers(message))
         if error.fatal():
             raise KafkaUnavailableError(f"the verdict topics can't be read any more: {error.name()}")
         _LOG.info("reading verdicts: %s", error.name())
@@ -236,6 +233,19 @@ class KafkaSubscription:
             # Their first record is later than the subscription, so nothing of them may be skipped.
             self._consumer.incremental_assign([TopicPartition(topic, partition, 0) for topic, partition in added])
             self._assigned |= set(added)
+
+
+def message_headers(message: Message) -> list[tuple[str, bytes]]:
+    """Return a message's headers; none where a name is not UTF-8: a stranger's, and so no signature of ours.
+
+    Asked only once of a message, and through ``methodcaller``: for such a name the library returns a half-built list
+    *and* sets an exception, which a specialised call of the interpreter doesn't look for.
+    """
+    try:
+        found = _ask_headers(message)
+    except (SystemError, UnicodeDecodeError):
+        return []
+    return [(name, _octets(value)) for name, value in found or ()]
 
 
 def _octets(value: str | bytes | None) -> bytes:

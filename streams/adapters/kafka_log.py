@@ -16,6 +16,7 @@ from typing import Final, Self, cast
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
+from pratique.kafka import message_headers
 
 TIMEOUT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 30.0
@@ -174,17 +175,8 @@ def _record(message: Message) -> ReadRecord:
         timestamp,
         message.key(),
         message.value(),
-        headers_of(message),
+        tuple(message_headers(message)),
     )
-
-
-def headers_of(message: Message) -> tuple[tuple[str, bytes], ...]:
-    """Return a message's headers; none where a name is not UTF-8, which the library can't return and we never write."""
-    try:
-        headers = cast("list[tuple[str, bytes]]", message.headers() or [])
-    except (SystemError, UnicodeDecodeError):
-        return ()
-    return tuple((name, value or b"") for name, value in headers)
 
 
 class _Translated:

@@ -18,7 +18,8 @@ from typing import Final, TypeVar, cast
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
-from streams.adapters.kafka_log import ReadRecord, headers_of
+from pratique.kafka import message_headers
+from streams.adapters.kafka_log import ReadRecord
 
 LOG: Final = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -192,7 +193,7 @@ def read_record(message: Message) -> ReadRecord:
         timestamp,
         message.key(),
         message.value(),
-        headers_of(message),
+        tuple(message_headers(message)),
     )
 
 
