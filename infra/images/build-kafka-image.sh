@@ -21,6 +21,11 @@ if [[ -n ${PRATIQUE_BROKER_IMAGE:-} ]]; then
   echo "$PRATIQUE_BROKER_IMAGE"
   exit
 fi
+if ! timeout 20 docker info >/dev/null 2>&1; then
+  # Asked first: mmdebstrap, left without a reader, hangs up on its whole process group.
+  say "no Docker engine answers: run infra/images/ensure-docker.sh first"
+  exit 3
+fi
 if present "$official"; then
   echo "$official"
   exit
