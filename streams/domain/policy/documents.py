@@ -23,6 +23,7 @@ from streams.domain.policy.model import (
     RecallPolicy,
     ScanPolicy,
 )
+from streams.domain.policy.quarantine_rules import field_names, quarantine_rule
 from streams.errors import PolicyError
 
 COMPACTION_SCHEMA_VERSION: Final = "pratique.compaction-policy.v1"
@@ -106,7 +107,7 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
     Raises:
         PolicyError: It is not a ``pratique.compaction-policy.v1`` document within bounds.
     """
-    fields = Fields(value, "compaction policy", COMPACTION_FIELDS, PolicyError)
+    fields = Fields(value, "compaction policy", field_names(value, COMPACTION_FIELDS), PolicyError)
     fields.literal("schema_version", COMPACTION_SCHEMA_VERSION)
     fields.literal("assurance", "BOUNDED")
     return CompactionPolicy(
@@ -123,6 +124,7 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
         standing_commitments=fields.boolean("standing_commitments"),
         assurance="BOUNDED",
         policy_sha256=canonical_sha256(value),
+        auto_quarantine=quarantine_rule(value, "compaction policy"),
     )
 
 
@@ -250,7 +252,7 @@ def recall_policy(value: JsonValue) -> RecallPolicy:
     Raises:
         PolicyError: It is not a ``pratique.recall-policy.v1`` document, or its scores do not rise.
     """
-    fields = Fields(value, "recall policy", _RECALL_FIELDS, PolicyError)
+    fields = Fields(value, "recall policy", field_names(value, _RECALL_FIELDS), PolicyError)
     fields.literal("schema_version", RECALL_SCHEMA_VERSION)
     review, escalate, quarantine = (
         fields.integer(name, minimum=0, maximum=MAX_SCORE)
@@ -269,6 +271,7 @@ def recall_policy(value: JsonValue) -> RecallPolicy:
         ),
         partial_admission=fields.boolean("partial_admission"),
         policy_sha256=canonical_sha256(value),
+        auto_quarantine=quarantine_rule(value, "recall policy"),
     )
 
 

@@ -9,8 +9,37 @@ policy's own digest, which is what a recall's verdict carries.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
+from pratique.contract.reasons import ReasonCode
 from streams.errors import CommitmentsMissingError, CommitmentsStaleError
+
+
+class QuarantineEffect(Enum):
+    """What an automatic entry of the quarantine ledger does."""
+
+    REVIEW = "REVIEW"
+    """Nothing, until a curator confirms it."""
+    QUARANTINE = "QUARANTINE"
+    """It counts at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineRule:
+    """What verdicts may put into their tenant's quarantine ledger by themselves.
+
+    Attributes:
+        codes: The reason codes that are ground enough; sorted by value.
+        minimum_characters: Shortest text, in characters of what is fingerprinted.
+        hourly_quota: Most entries of one tenant within an hour.
+        expires_after_ms: How long an entry, or a proposal of one, stands without a curator's word.
+    """
+
+    codes: tuple[ReasonCode, ...]
+    minimum_characters: int
+    hourly_quota: int
+    expires_after_ms: int
+    effect: QuarantineEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +58,7 @@ class CompactionPolicy:
         standing_commitments: Whether a request without commitments is judged under its tenant's standing ones.
         assurance: What an acceptance establishes; ``BOUNDED`` is the only one there is.
         policy_sha256: Canonical digest of the document.
+        auto_quarantine: What verdicts put into the ledger; none where the policy has no such rule.
     """
 
     policy_id: str
@@ -44,6 +74,7 @@ class CompactionPolicy:
     standing_commitments: bool
     assurance: str
     policy_sha256: str
+    auto_quarantine: QuarantineRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +142,7 @@ class RecallPolicy:
         review_score: From 0 to 100; below ``escalate_score``, which is below ``quarantine_score``.
         partial_admission: Whether a quarantined recall still admits the entries that were found clean.
         policy_sha256: Canonical digest of this document.
+        auto_quarantine: What verdicts put into the ledger; none where the policy has no such rule.
     """
 
     policy_version: str
@@ -121,6 +153,7 @@ class RecallPolicy:
     maximum_content_characters: int
     partial_admission: bool
     policy_sha256: str
+    auto_quarantine: QuarantineRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
