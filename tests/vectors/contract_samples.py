@@ -21,11 +21,14 @@ from pratique.contract.records import (
     MemoryEntry,
     MemoryFinding,
     MemoryRecalled,
+    NominatedText,
+    Nomination,
     Opened,
     Origin,
     PinnedEntry,
     Provenance,
     Receipt,
+    ReviewEntry,
     Role,
     SourceMessage,
     StatedReason,
@@ -100,6 +103,13 @@ RECEIPT: Final = Receipt(
     scan_field_count=4,
     versions={"kingfisher": "1.5.0"},
     finding_ids=("b" * 64,),
+    nomination=Nomination(
+        "generation-1",
+        ("INJECTION", "SECRET"),
+        "policy-1",
+        "detector-1",
+        (NominatedText("candidate.summary_text", "e" * 64, ("SECRET",)),),
+    ),
 )
 VERDICT: Final = Verdict(
     verdict_id="c" * 64,
@@ -148,5 +158,24 @@ RECORDS: Final[dict[str, object]] = {
     "MemoryFinding": MemoryFinding(JOIN_KEY, "b" * 64, '{"schema_version":"aidefend.recall-finding.v1"}'),
     "LedgerEntry": LedgerEntry('{"revision":2}', 2, "0" * 64, "1" * 64, "generation-1"),
     "AuditEntry": AuditEntry(False, "SIGNER_NOT_AUTHORISED", None, "2" * 64, "curator-1", 3, 99, None, 7, "3" * 64),  # noqa: FBT003 - the record's first field
+    "ReviewEntry": ReviewEntry(
+        ledger_key="tenant/tenant-a/" + "e" * 64,
+        state="PENDING",
+        origin=Origin.RECALL,
+        policy_id="default",
+        policy_version="policy-1",
+        detector_version="detector-1",
+        key_generation="generation-1",
+        codes=("INJECTION",),
+        verdict_id="c" * 64,
+        request_sha256="3" * 64,
+        path="entries[0].content",
+        incident_id="auto-1",
+        decided_at=AT_MS,
+        proposed_at=AT_MS + 20,
+        expires_at=AT_MS + 86_400_000,
+        changed_at=AT_MS + 20,
+        revision=0,
+    ),
 }
 """Samples by name; a name begins with its record's."""

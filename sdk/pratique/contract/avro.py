@@ -45,6 +45,7 @@ RECORD_CLASSES: Final[tuple[type[Any], ...]] = (
     records.MemoryFinding,
     records.LedgerEntry,
     records.AuditEntry,
+    records.ReviewEntry,
 )
 
 RecordT = TypeVar("RecordT")

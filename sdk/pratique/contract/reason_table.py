@@ -409,6 +409,27 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         "A ledger command expects another revision than the entry's newest.",
         "Read the entry again with `pratique ledger show` and decide anew.",
     ),
+    (
+        ReasonCode.LEDGER_RULE_DENIES,
+        _ERROR,
+        Severity.HIGH,
+        "The gate asks the ledger for an automatic entry that no rule of the policy at its newest allows.",
+        "If the rule was changed meanwhile, nothing; otherwise find out who holds the gate's signing key.",
+    ),
+    (
+        ReasonCode.LEDGER_REVIEW_PENDING,
+        _LACKS,
+        Severity.LOW,
+        "An automatic entry waits for a curator; look-ups do not know of it.",
+        "Look at it with `pratique quarantine list`, then `confirm` or `release` it.",
+    ),
+    (
+        ReasonCode.LEDGER_REVIEW_EXPIRED,
+        _LACKS,
+        Severity.LOW,
+        "An automatic entry has ended, since no curator confirmed it in the rule's time.",
+        "If its content is still unwanted, put it in with `pratique ledger add`.",
+    ),
 )
 
 REASONS: Final[dict[ReasonCode, ReasonMeaning]] = {

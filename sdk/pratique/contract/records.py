@@ -217,6 +217,39 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class NominatedText:
+    """A text that could be put into the tenant's quarantine ledger.
+
+    Attributes:
+        path: The field that it is, as reasons name it.
+        fingerprint_hmac_sha256: Its fingerprint; the text itself is nowhere in evidence.
+        codes: Reason codes that this worker found in it.
+    """
+
+    path: str
+    fingerprint_hmac_sha256: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nomination:
+    """What of a request a verdict may put into the tenant's quarantine ledger, under the pinned policy's rule.
+
+    Attributes:
+        key_generation: The fingerprint key's generation.
+        codes: Reason codes that the rule lists; one of them must be found in a text.
+        policy_version: The policy that has the rule.
+        detector_version: The detector that it was judged with.
+    """
+
+    key_generation: str
+    codes: tuple[str, ...]
+    policy_version: str
+    detector_version: str
+    texts: tuple[NominatedText, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """A worker's statement about one request.
 
@@ -226,6 +259,7 @@ class Receipt:
         scan_field_count: The number of fields of that population.
         versions: Names and versions of what judged.
         finding_ids: A recall's findings, one per entry.
+        nomination: The scan worker's alone, and only where the pinned policy has a rule of automatic quarantine.
     """
 
     outcome: str
@@ -238,6 +272,7 @@ class Receipt:
     scan_field_count: int
     versions: Mapping[str, str]
     finding_ids: tuple[str, ...] = ()
+    nomination: Nomination | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,3 +409,39 @@ class AuditEntry:
     command_json: str | None
     heads_count: int
     heads_sum: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEntry:
+    """What became of an automatic entry of the quarantine ledger: the newest of one fingerprint of one tenant.
+
+    Attributes:
+        ledger_key: ``scope/segment/fingerprint``, the record's key.
+        state: PENDING, EFFECTIVE, CONFIRMED, RELEASED or EXPIRED.
+        origin: Which kind of verdict led to it.
+        codes: The listed reason codes that were found.
+        path: The field of the request that the text was.
+        decided_at: When the verdict was decided.
+        proposed_at: When the ledger's log took the command that follows from it.
+        expires_at: When it ends without a curator's word.
+        changed_at: When it came to this state.
+        revision: The ledger entry's revision of this state; 0 where there is no entry.
+    """
+
+    ledger_key: str
+    state: str
+    origin: Origin
+    policy_id: str
+    policy_version: str
+    detector_version: str
+    key_generation: str
+    codes: tuple[str, ...]
+    verdict_id: str
+    request_sha256: str
+    path: str
+    incident_id: str
+    decided_at: int
+    proposed_at: int
+    expires_at: int
+    changed_at: int
+    revision: int
