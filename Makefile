@@ -40,9 +40,10 @@ check: setup ## format, lint, types, import contracts, dead links
 	@echo "pratique: import contracts" >&2; $(BIN)/lint-imports --no-logo
 	@echo "pratique: links" >&2; $(PY) -m infra.checks.dead_links
 
-images: install ## a Docker engine and the broker's image
+images: install ## a Docker engine and the images of the broker and of Redis
 	@infra/images/ensure-docker.sh
 	@infra/images/build-kafka-image.sh >/dev/null
+	@infra/images/build-redis-image.sh >/dev/null
 
 test: images ## the whole test suite; PYTEST_ARGS narrows it
 	@echo "pratique: tests" >&2; $(BIN)/pytest $(PYTEST_ARGS)

@@ -73,7 +73,7 @@ class EmbeddedRedis:
         Raises:
             UnavailableError: It ended, or did not answer in time.
         """
-        self._write_identities()
+        write_identities(self._acl, self._keys)
         self.start_again(spawned=spawned)
 
     def start_again(self, *, spawned: Callable[[int], object] = lambda _: None) -> None:
@@ -90,7 +90,7 @@ class EmbeddedRedis:
             )
         spawned(self.pid)
         until = time.monotonic() + READY_TIMEOUT_S
-        while not self._answers():
+        while not answers(self.url, self._keys):
             if not self.is_running or time.monotonic() > until:
                 tail = self._log.read_text("utf-8", errors="replace")[-2000:]
                 raise UnavailableError(f"redis-server did not start ({self._log}):\n{tail}")
@@ -112,25 +112,39 @@ class EmbeddedRedis:
     def _acl(self) -> Path:
         return self.data_dir / "users.acl"
 
-    def _answers(self) -> bool:
-        import redis.exceptions  # noqa: PLC0415 - used here alone
 
-        client = connect(self.url, RedisIdentity.LOOKUP, self._keys, {})
-        try:
-            return bool(client.ping())
-        except redis.exceptions.RedisError:
-            return False
-        finally:
-            client.close()
+def answers(url: str, keys: Path) -> bool:
+    """Return whether a server serves look-ups.
 
-    def _write_identities(self) -> None:
-        digests = {}
-        shutil.rmtree(self._keys / "redis", ignore_errors=True)
-        for identity in RedisIdentity:
-            password = secrets.token_urlsafe(32)
-            write_private_file(password_file(self._keys, identity), password.encode("utf-8") + b"\n")
-            digests[identity.value.replace("-", "_")] = hashlib.sha256(password.encode("utf-8")).hexdigest()
-        self.data_dir.mkdir(parents=True, exist_ok=True)
-        self._acl.unlink(missing_ok=True)
-        text = (REDIS / "users.acl").read_text("utf-8").format_map(digests)
-        write_private_file(self._acl, text.encode("utf-8"))
+    Args:
+        url: Where it is.
+        keys: The key directory that its passwords are kept in.
+    """
+    import redis.exceptions  # noqa: PLC0415 - used here alone
+
+    client = connect(url, RedisIdentity.LOOKUP, keys, {})
+    try:
+        return bool(client.ping())
+    except redis.exceptions.RedisError:
+        return False
+    finally:
+        client.close()
+
+
+def write_identities(acl: Path, keys: Path) -> None:
+    """Make new passwords, and the server's list of who has them.
+
+    Args:
+        acl: The server's ACL file.
+        keys: The key directory that the passwords are kept in.
+    """
+    digests = {}
+    shutil.rmtree(keys / "redis", ignore_errors=True)
+    for identity in RedisIdentity:
+        password = secrets.token_urlsafe(32)
+        write_private_file(password_file(keys, identity), password.encode("utf-8") + b"\n")
+        digests[identity.value.replace("-", "_")] = hashlib.sha256(password.encode("utf-8")).hexdigest()
+    acl.parent.mkdir(parents=True, exist_ok=True)
+    acl.unlink(missing_ok=True)
+    text = (REDIS / "users.acl").read_text("utf-8").format_map(digests)
+    write_private_file(acl, text.encode("utf-8"))

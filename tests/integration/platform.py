@@ -27,7 +27,10 @@ from pratique.contract.trust import KeyRole, MacRole
 from streams.adapters.kafka_admin import KafkaAdmin
 from streams.adapters.key_files import KeyFiles
 from tests.integration.raw import Ends, RawLog, until
+from tests.integration.redis_container import RedisContainer, redis_image
+from topologies.bootstrap.ledger_view import rebuild
 from topologies.build import EXIT_UNMARKED
+from topologies.settings import Settings
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,6 +40,11 @@ if TYPE_CHECKING:
 
 GATE_APPS: Final = ("intake", "consistency", "scan", "verdict")
 """The apps that a request passes."""
+
+ALL_APPS: Final = (*GATE_APPS, "ledger")
+
+SCRIPTED: Final = "tests.fakes.recall:of_demo_policy"
+"""A primary detector of recalls that does as a text tells it to."""
 
 PARTITIONS: Final = 4
 SESSION_MS: Final = 6_000
@@ -59,6 +67,8 @@ SETTINGS: Final = {
     "PRATIQUE_POLICY_REFRESH_MS": "1000",
     "PRATIQUE_QUOTA_PER_SECOND": "100000",
     "PRATIQUE_QUOTA_BURST": "100000",
+    "PRATIQUE_PROMPT_SAFETY": SCRIPTED,
+    "PRATIQUE_LEDGER_STALENESS_MS": "60000",  # as for the deadline: no harm done here makes the view too old
 }
 
 
@@ -67,6 +77,7 @@ class Platform:
 
     Attributes:
         log: The broker, as a stranger sees it.
+        redis: The server of the ledger's view.
         keys: Every key of the development set: what a thief might hold.
         restarts: How often ``tend`` started an app again, by process name.
     """
@@ -80,23 +91,28 @@ class Platform:
         self.bootstrap = bootstrap
         self.restarts: dict[str, int] = {}
         self.log = RawLog(bootstrap)
+        self.redis = RedisContainer(redis_image(), state / "redis", self._stack.policy / "keys")
 
     # -- up and down -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Make policy and topics, start one process of each app."""
+        """Make policy, topics and the ledger's view, start one process of each app."""
         source = self._state / "demo-policy"
         shutil.copytree(ROOT / "infra" / "policy" / "demo", source)
         _edit(source / "compaction.json", deadline_ms=PATIENT_DEADLINE_MS)
         deadline = ("--min-deadline-ms", str(SHORTEST_DEADLINE_MS))
         self.cli("policy", "init", str(self._stack.policy), "--source", str(source), *deadline)
         self.cli("topics", "apply")
+        self.redis.start()
+        self.environment["PRATIQUE_REDIS_URL"] = self.redis.url
+        rebuild(self.settings, lambda _done, _count: None, grace_s=0)
         self.stack_file.write_text(json.dumps(self.facts), "utf-8")
         self.restore()
 
     def stop(self) -> None:
         """End everything."""
         self._stack.supervisor.stop_all()
+        self.redis.stop()
         self.log.close()
 
     def __enter__(self) -> Self:
@@ -115,15 +131,15 @@ class Platform:
     def restore(self) -> None:
         """Bring about one running process of each app, named like it, and no other."""
         for name in list(self._app_of):
-            if name not in GATE_APPS:
+            if name not in ALL_APPS:
                 self.discard(name)
-        for app in GATE_APPS:
+        for app in ALL_APPS:
             process = self._stack.supervisor.processes.get(app)
             if process is not None and process.is_running:
                 process.signal(signal.SIGCONT)
             else:
                 self.launch(app)
-        self.await_ready(*GATE_APPS)
+        self.await_ready(*ALL_APPS)
         self.restarts.clear()
 
     # -- processes ---------------------------------------------------------------------------------------------------
@@ -134,6 +150,12 @@ class Platform:
         self._app_of[name] = app
         self._excused.discard(name)
         return self._stack.start_app(app, name=name, environment=settings)
+
+    def relaunch(self, app: str, **settings: str) -> None:
+        """End the process of an app in order and start it with other settings; ``discard`` it in the end."""
+        assert self.terminate(app) == 0
+        self.launch(app, **settings)
+        self.await_ready(app)
 
     def await_ready(self, *names: str) -> None:
         """Return when each of some processes holds its partitions."""
@@ -262,12 +284,17 @@ class Platform:
     @property
     def facts(self) -> dict[str, object]:
         """What ``stack.json`` says."""
-        return {**self._stack.facts(), "bootstrap": self.bootstrap}
+        return {**self._stack.facts(), "bootstrap": self.bootstrap, "redis_url": self.redis.url}
 
     @property
     def environment(self) -> dict[str, str]:
         """What a command of this platform finds in its environment."""
         return self._stack.supervisor.environment
+
+    @property
+    def settings(self) -> Settings:
+        """The same, read."""
+        return Settings.read(self.environment)
 
     def cli(self, *arguments: str) -> str:
         """Run a command and return what it printed; it must succeed."""
