@@ -19,9 +19,8 @@ from pratique.errors import PratiqueError
 from streams.adapters.ledger_log import LedgerLog, StoppingError
 from streams.adapters.redis_ledger import RedisLedger, Step, ViewConflictError
 from streams.application.ports.metrics import Metrics
-from streams.domain.quarantine.record import parse_record
 from streams.errors import LedgerViewIncompleteError
-from streams.wire.ledger import read_audit
+from streams.wire.ledger import Retired, change_of, read_audit
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -39,13 +38,23 @@ class LedgerApplier:
         view: The view.
         audit: The audit topic.
         metrics: Counts.
+        without: Key generations whose entries are passed over: the retired ones, where a view is built anew.
     """
 
-    def __init__(self, log: LedgerLog, view: RedisLedger, audit: str, *, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        log: LedgerLog,
+        view: RedisLedger,
+        audit: str,
+        *,
+        metrics: Metrics,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
         self._log = log
         self._view = view
         self._audit = audit
         self._metrics = metrics
+        self._without = without
         self._applied: dict[tuple[str, int], int] = {}
 
     def catch_up(self) -> None:
@@ -95,11 +104,14 @@ class LedgerApplier:
         steps: list[Step] = []
         at = applied
         for record in self._log.read(self._audit, partition, applied, end) if applied < end else ():
-            entry = read_audit(record.value)
-            if entry.record_json is None or entry.reason_code is not None:
+            change = change_of(read_audit(record.value))
+            if change is None or (not isinstance(change, Retired) and change.generation in self._without):
                 continue
-            key = parse_record(entry.record_json).key
-            steps.append(Step(key, entry.record_json, at, record.offset + 1))
+            if isinstance(change, Retired):
+                self._send(namespace, partition, steps)
+                self._view.retire(namespace, partition, change.generation, applied=at, following=record.offset + 1)
+            else:
+                steps.append(Step(change.key, change.record_json, change.generation, at, record.offset + 1))
             at = record.offset + 1
             if len(steps) >= STEPS_TOGETHER:
                 self._send(namespace, partition, steps)

@@ -1,14 +1,15 @@
 """Comparing the ledger's three accounts of itself: topic, audit and view.
 
 The contract: read-only. The audit is every entry's whole history; the ledger topic must hold its newest revision, the
-view all of it, newest first, with an index and counts that agree, and nothing else. Each difference is told. What is
+view all of it, newest first, with an index and counts that agree, and nothing else; of a retired key generation the
+topic must hold nothing, and the view may. Each difference is told. What is
 written while it is compared differs for a moment: whoever asks compares twice, and believes what differs both times.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,11 +22,9 @@ from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import VIEW_PREFIX, LedgerKey
 from streams.domain.quarantine.record import Action, parse_record
-from streams.wire.ledger import read_audit, read_entry
+from streams.wire.ledger import Retired, Transition, change_of, read_audit, read_entry
 
 LISTS_TOGETHER: Final = 500
-
-History = Mapping[LedgerKey, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,47 @@ class Difference:
     where: str
     what: str
     detail: str
+
+
+class _Account:
+    """What a partition's audit says, up to some offset.
+
+    Attributes:
+        histories: Every entry's records, oldest first.
+        generations: Every entry's key generation.
+        retired: The generations that are retired.
+    """
+
+    def __init__(self) -> None:
+        self.histories: dict[LedgerKey, list[str]] = defaultdict(list)
+        self.generations: dict[LedgerKey, str] = {}
+        self.retired: set[str] = set()
+
+    @property
+    def live(self) -> list[LedgerKey]:
+        """The entries whose generation is not retired."""
+        return [key for key in self.histories if self.is_live(key)]
+
+    def is_live(self, key: LedgerKey) -> bool:
+        """Return whether an entry's generation is not retired."""
+        return self.generations[key] not in self.retired
+
+    def add(self, change: Transition | Retired) -> None:
+        """Take over what the next audit entry changed."""
+        if isinstance(change, Retired):
+            self.retired.add(change.generation)
+        else:
+            self.histories[change.key].append(change.record_json)
+            self.generations[change.key] = change.generation
+
+    def quarantined(self) -> dict[tuple[str, str, str], set[str]]:
+        """Return the quarantined fingerprints by scope, segment and generation; empty sets included."""
+        found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for key in self.live:
+            members = found[key.scope.value, key.segment, self.generations[key]]
+            if parse_record(self.histories[key][-1]).action is Action.ADD:
+                members.add(key.fingerprint)
+        return found
 
 
 class LedgerCheck:
@@ -76,44 +116,46 @@ class LedgerCheck:
 
     def _partition(self, pointer: Pointer, partition: int) -> Iterator[Difference]:
         facts = self._ask(lambda: self._client.hgetall(meta_key(pointer.namespace, partition)))
-        whole, applied = self._history(partition, int(facts.get("applied", "0")))
-        self.entries += len(whole)
+        whole, applied = self._accounts(partition, int(facts.get("applied", "0")))
+        self.entries += len(whole.live)
         yield from self._topic(partition, whole)
         if not facts:
             yield Difference("facts", f"partition {partition}", "the view has none: it is flushed or partial")
             return
         yield from self._lists(pointer, partition, applied)
-        yield from self._indexes(pointer, partition, applied, facts)
+        yield from self._indexes(pointer, partition, applied)
+        yield from _counts(partition, applied, facts)
 
-    def _history(self, partition: int, applied: int) -> tuple[History, History]:
-        """Return every entry's records, oldest first: all there are, and those that the view has applied."""
-        whole: dict[LedgerKey, list[str]] = defaultdict(list)
-        seen: dict[LedgerKey, list[str]] = defaultdict(list)
+    def _accounts(self, partition: int, applied: int) -> tuple[_Account, _Account]:
+        """Return the audit's account: all there is, and what the view has applied."""
+        whole, seen = _Account(), _Account()
         for record in self._log.read(self._audit, partition, *self._log.committed_bounds(self._audit, partition)):
-            entry = read_audit(record.value)
-            if entry.record_json is None or entry.reason_code is not None:
-                continue
-            key = parse_record(entry.record_json).key
-            whole[key].append(entry.record_json)
-            if record.offset < applied:
-                seen[key].append(entry.record_json)
+            change = change_of(read_audit(record.value))
+            if change is not None:
+                whole.add(change)
+                if record.offset < applied:
+                    seen.add(change)
         return whole, seen
 
-    def _topic(self, partition: int, history: History) -> Iterator[Difference]:
+    def _topic(self, partition: int, account: _Account) -> Iterator[Difference]:
         heads: dict[bytes | None, str] = {}
         bounds = self._log.committed_bounds(self._ledger, partition)
         for record in self._log.read(self._ledger, partition, *bounds):
-            heads[record.key] = read_entry(record.value).record_json
-        for key, records in history.items():
+            entry = read_entry(record.value)
+            if entry is None:
+                heads.pop(record.key, None)
+            else:
+                heads[record.key] = entry.record_json
+        for key in account.live:
             head = heads.pop(key.record_key, None)
-            if head != records[-1]:
+            if head != account.histories[key][-1]:
                 detail = "is missing" if head is None else "is another record than the audit's newest"
                 yield Difference("ledger topic", key.record_key.decode(), detail)
         for stray in heads:
             yield Difference("ledger topic", (stray or b"").decode("ascii", "replace"), "is not in the audit")
 
-    def _lists(self, pointer: Pointer, partition: int, history: History) -> Iterator[Difference]:
-        keys = list(history)
+    def _lists(self, pointer: Pointer, partition: int, account: _Account) -> Iterator[Difference]:
+        keys = list(account.histories)
         for start in range(0, len(keys), LISTS_TOGETHER):
             together = keys[start : start + LISTS_TOGETHER]
             with self._client.pipeline(transaction=False) as pipeline:
@@ -121,33 +163,22 @@ class LedgerCheck:
                     pipeline.lrange(entry_key(pointer.namespace, partition, key), 0, -1)
                 replies = self._ask(pipeline.execute)
             for key, found in zip(together, replies, strict=True):
-                if found != list(reversed(history[key])):
-                    detail = f"has {len(found)} transitions where the audit has {len(history[key])}, or others"
+                expected = list(reversed(account.histories[key]))
+                # What is retired stays in a view until the view is built anew.
+                if found != expected and (found or account.is_live(key)):
+                    detail = f"has {len(found)} transitions where the audit has {len(expected)}, or others"
                     yield Difference("view", key.record_key.decode(), detail)
-        expected = {entry_key(pointer.namespace, partition, key) for key in history}
+        known = {entry_key(pointer.namespace, partition, key) for key in keys}
         for stray in self._scan(tag(pointer.namespace, partition) + VIEW_PREFIX + "*"):
-            if stray not in expected:
+            if stray not in known:
                 yield Difference("view", stray, "is not in the audit")
 
-    def _indexes(
-        self, pointer: Pointer, partition: int, history: History, facts: Mapping[str, str]
-    ) -> Iterator[Difference]:
-        segments: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for key, records in history.items():
-            members = segments[key.scope.value, key.segment]
-            if parse_record(records[-1]).action is Action.ADD:
-                members.add(key.fingerprint)
-        for (scope, segment), expected in segments.items():
-            index = index_key(pointer.namespace, partition, scope, segment)
+    def _indexes(self, pointer: Pointer, partition: int, account: _Account) -> Iterator[Difference]:
+        for (scope, segment, generation), expected in account.quarantined().items():
+            index = index_key(pointer.namespace, partition, scope, segment, generation)
             found = self._ask(lambda index=index: self._client.smembers(index))
             if found != expected:
                 yield Difference("index", f"{scope}/{segment}", f"{len(found ^ expected)} fingerprints differ")
-            if int(facts.get(count_field(scope, segment), "0")) != len(expected):
-                yield Difference("facts", f"{scope}/{segment}", "the count of quarantined fingerprints differs")
-        if int(facts.get("entries", "-1")) != len(history):
-            yield Difference("facts", f"partition {partition}", "the count of entries differs")
-        if facts.get("generation") != pointer.generation:
-            yield Difference("facts", f"partition {partition}", "the key generation differs")
 
     def _scan(self, match: str) -> Iterator[str]:
         cursor = 0
@@ -162,3 +193,19 @@ class LedgerCheck:
             return ask()
         except RedisError as error:
             raise UnavailableError(f"the ledger's view can't be read: {type(error).__name__}") from error
+
+
+def _counts(partition: int, account: _Account, facts: Mapping[str, str]) -> Iterator[Difference]:
+    expected: Counter[str] = Counter({f"entries:{generation}": 0 for generation in account.retired})
+    for (scope, segment, generation), members in account.quarantined().items():
+        expected[count_field(scope, segment)] += len(members)
+        expected[f"{count_field(scope, segment)}:{generation}"] += len(members)
+    for key in account.live:
+        expected[f"entries:{account.generations[key]}"] += 1
+    for field, count in expected.items():
+        if int(facts.get(field, "0")) != count:
+            yield Difference(
+                "facts", f"partition {partition}", f"{field} differs: {facts.get(field, '0')}, not {count}"
+            )
+    if {field.removeprefix("retired:") for field in facts if field.startswith("retired:")} != account.retired:
+        yield Difference("facts", f"partition {partition}", "the retired key generations differ")

@@ -33,7 +33,7 @@ class ViewConflictError(RefusedError):
     """The view refuses a change.
 
     Attributes:
-        refusal: The function's word: ABSENT, OFFSET, REVISION, REPEATED, REUSED, BROKEN, MALFORMED or EXISTS.
+        refusal: The function's word: ABSENT, OFFSET, REVISION, REPEATED, REUSED, RETIRED, BROKEN, MALFORMED or EXISTS.
     """
 
     def __init__(self, refusal: str) -> None:
@@ -48,12 +48,14 @@ class Step:
     Attributes:
         key: The entry.
         record_json: The record.
+        generation: The fingerprint key's generation.
         applied: The audit offset up to which the view has applied everything.
         following: The offset after this transition.
     """
 
     key: LedgerKey
     record_json: str
+    generation: str
     applied: int
     following: int
 
@@ -103,17 +105,29 @@ class RedisLedger:
                         3,
                         entry_key(*place, step.key),
                         meta_key(*place),
-                        index_key(*place, scope.value, step.key.segment),
+                        index_key(*place, scope.value, step.key.segment, step.generation),
                         str(step.applied),
                         str(step.following),
                         step.record_json,
                         count_field(scope.value, step.key.segment),
+                        step.generation,
                     )
                 # Offsets are compared, so whatever comes after a refusal is refused as well.
                 replies = _asked(lambda pipeline=pipeline: pipeline.execute(raise_on_error=False))  # type: ignore[misc]
             for reply in replies:
                 if isinstance(reply, Exception):
                     raise _translated(reply)
+
+    def retire(self, namespace: str, partition: int, generation: str, *, applied: int, following: int) -> None:
+        """Count a key generation's entries no more, and take no more of them.
+
+        Raises:
+            ViewConflictError: The view does not stand at ``applied``.
+            UnavailableError: Redis does not answer.
+        """
+        client = self._clients[Scope.TENANT]
+        key = meta_key(namespace, partition)
+        _asked(lambda: client.fcall("pratique_retire", 1, key, str(applied), str(following), generation))
 
     def advance(self, namespace: str, partition: int, *, applied: int, following: int, end: int) -> None:
         """State that there was nothing to apply up to an offset, and, at the end, that this was all there is.
@@ -166,17 +180,17 @@ class ViewMaintenance:
         except LedgerViewIncompleteError:
             return None
 
-    def open(self, namespace: str, partition: int, *, first: int, generation: str) -> None:
+    def open(self, namespace: str, partition: int, *, first: int) -> None:
         """Begin a partition's view.
 
         Raises:
             ViewConflictError: It is there already.
             UnavailableError: Redis does not answer.
         """
-        _asked(lambda: self._client.fcall("pratique_open", 1, meta_key(namespace, partition), str(first), generation))
+        _asked(lambda: self._client.fcall("pratique_open", 1, meta_key(namespace, partition), str(first)))
 
     def flip(self, pointer: Pointer) -> None:
-        """Have look-ups read another namespace from now on.
+        """Have look-ups read another namespace, or go by another key generation, from now on: in one step.
 
         Raises:
             UnavailableError: Redis does not answer.
@@ -185,6 +199,7 @@ class ViewMaintenance:
             "namespace": pointer.namespace,
             "partition_count": str(pointer.partition_count),
             "generation": pointer.generation,
+            "following": pointer.following,
         }
         _asked(lambda: self._client.hset(POINTER, mapping=stated))
 

@@ -2,24 +2,24 @@
 
 The contract is ``QuarantineView``: one round trip, both scopes, every fingerprint; and an error where the view can't be
 known to hold everything: no pointer or facts (flushed, partial), not refreshed within the bound of staleness (behind),
-an entry that is no record of its own key or that the index disagrees with (malformed, partial), another key generation,
-a server that may evict. Each scope is read by one function, so that no change comes between what is compared. Time is
-Redis's own, so that clocks need not agree.
+an entry that is no record of its own key or that the index disagrees with (malformed, partial), entries of a key
+generation that was not asked about, a server that may evict. Each scope is read by one function, so that no change
+comes between what is compared. Time is Redis's own, so that clocks need not agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from redis import Redis
 from redis.exceptions import RedisError
 
-from pratique.contract.document import HEX64
+from pratique.contract.document import HEX64, SAFE_ID
 from pratique.errors import MalformedError
 from streams.adapters.redis_keys import POINTER, VIEW_SCHEMA, Pointer, count_field, entry_key, index_key, meta_key
-from streams.application.ports.quarantine import Looked
+from streams.application.ports.quarantine import Fingerprints, Looked
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, parse_record
 from streams.errors import LedgerViewIncompleteError
@@ -35,12 +35,12 @@ class _Segment:
     tenant_id: str | None
     partition: int
     meta: str
-    index: str
+    indexes: tuple[str, ...]
     entries: str
     count: str
 
     @classmethod
-    def of(cls, pointer: Pointer, scope: Scope, tenant_id: str | None) -> _Segment:
+    def of(cls, pointer: Pointer, scope: Scope, tenant_id: str | None, generations: Iterable[str]) -> _Segment:
         key = LedgerKey.of(scope, tenant_id, _NOBODY)
         place = (pointer.namespace, key.partition(pointer.partition_count))
         return cls(
@@ -48,7 +48,7 @@ class _Segment:
             tenant_id,
             place[1],
             meta_key(*place),
-            index_key(*place, scope.value, key.segment),
+            tuple(index_key(*place, scope.value, key.segment, generation) for generation in generations),
             entry_key(*place, key).removesuffix(_NOBODY),
             count_field(scope.value, key.segment),
         )
@@ -75,18 +75,22 @@ class RedisQuarantineView:
         """
         return self._read_pointer().generation
 
-    def look_up(self, tenant_id: str, fingerprints: Sequence[str]) -> Looked:
+    def look_up(self, tenant_id: str, fingerprints: Fingerprints) -> Looked:
         """Return which fingerprints are quarantined; see ``QuarantineView``.
 
         Raises:
             LedgerViewIncompleteError: The view can't answer for all of them.
         """
-        if not all(HEX64.fullmatch(item) for item in fingerprints):
-            raise LedgerViewIncompleteError("the ledger's view can't be asked: a fingerprint is none")
+        flat = [item for items in fingerprints.values() for item in items]
+        if not all(map(HEX64.fullmatch, flat)) or not all(map(SAFE_ID.fullmatch, fingerprints)):
+            raise LedgerViewIncompleteError("the ledger's view can't be asked: a fingerprint or generation is none")
         pointer = self._pointer or self._read_pointer()
         for _ in range(2):
             try:
-                segments = (_Segment.of(pointer, Scope.TENANT, tenant_id), _Segment.of(pointer, Scope.GLOBAL, None))
+                segments = (
+                    _Segment.of(pointer, Scope.TENANT, tenant_id, fingerprints),
+                    _Segment.of(pointer, Scope.GLOBAL, None, fingerprints),
+                )
             except MalformedError as error:
                 raise LedgerViewIncompleteError(f"the ledger's view can't be asked: {error}") from None
             stated, policy, *answers = self._ask(segments, fingerprints)
@@ -95,21 +99,24 @@ class RedisQuarantineView:
                 self._pointer = found
                 if policy.get("maxmemory-policy") != "noeviction":
                     raise LedgerViewIncompleteError("the ledger's view lies on a server that may evict it")
-                return self._answer(pointer, fingerprints, segments, answers)
+                if pointer.generation not in fingerprints:
+                    raise LedgerViewIncompleteError(
+                        f"the ledger's current key generation is {pointer.generation}, and its key is not here"
+                    )
+                return self._answer(pointer, flat, segments, answers)
             pointer = found  # a rebuild was finished meanwhile: ask where it says
         raise LedgerViewIncompleteError("the ledger's view changes faster than it can be read")
 
-    def _ask(self, segments: Sequence[_Segment], fingerprints: Sequence[str]) -> list[Any]:
+    def _ask(self, segments: Sequence[_Segment], fingerprints: Fingerprints) -> list[Any]:
+        flat = [item for items in fingerprints.values() for item in items]
+        asked = [len(fingerprints), *fingerprints, *map(len, fingerprints.values()), *flat]
         try:
             with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hgetall(POINTER)
                 pipeline.config_get("maxmemory-policy")
                 for segment in segments:
-                    keys = [segment.entries + item for item in fingerprints]
-                    number = 2 + len(keys)
-                    pipeline.fcall_ro(
-                        "pratique_look", number, segment.meta, segment.index, *keys, segment.count, *fingerprints
-                    )
+                    keys = [segment.meta, *segment.indexes, *(segment.entries + item for item in flat)]
+                    pipeline.fcall_ro("pratique_look", len(keys), *keys, segment.count, *map(str, asked))
                 replies: list[Any] = pipeline.execute()
         except RedisError as error:
             raise LedgerViewIncompleteError(f"the ledger's view can't be read: {type(error).__name__}") from error
@@ -122,7 +129,7 @@ class RedisQuarantineView:
         staleness_ms, positions = 0, []
         for segment, (facts, size, time, members, heads) in zip(segments, answers, strict=True):
             now_ms = int(time[0]) * 1000 + int(time[1]) // 1000
-            applied, age_ms = self._check_facts(pointer, facts, int(size), now_ms)
+            applied, age_ms = self._check_facts(facts, int(size), now_ms)
             staleness_ms = max(staleness_ms, age_ms)
             positions.append(f"{segment.partition}@{applied}")
             for item, member, head in zip(fingerprints, members, heads, strict=True):
@@ -134,14 +141,15 @@ class RedisQuarantineView:
                     known.add(item)
         return Looked(frozenset(known), f"{pointer.namespace}:{','.join(positions)}", staleness_ms, pointer.generation)
 
-    def _check_facts(self, pointer: Pointer, facts: Sequence[str | None], size: int, now_ms: int) -> tuple[int, int]:
-        schema, applied, refreshed, generation, count = facts
+    def _check_facts(self, facts: Sequence[str | None], size: int, now_ms: int) -> tuple[int, int]:
+        schema, applied, refreshed, count = facts
         if schema != VIEW_SCHEMA or applied is None or refreshed is None:
             raise LedgerViewIncompleteError("the ledger's view is flushed or partial: a partition is not there")
-        if generation != pointer.generation:
-            raise LedgerViewIncompleteError("the ledger's view holds another key generation")
         if int(count or "0") != size:
-            raise LedgerViewIncompleteError("the ledger's view is partial: an index has lost entries")
+            raise LedgerViewIncompleteError(
+                f"the ledger's view has {count or 0} quarantined entries where {size} can be asked about: it is "
+                "partial, or the key of another generation is not here (`pratique ledger keys status`)"
+            )
         age_ms = max(0, now_ms - int(refreshed))
         if age_ms > self._max_staleness_ms:
             raise LedgerViewIncompleteError(f"the ledger's view is behind: last complete {age_ms} ms ago")
@@ -162,7 +170,8 @@ def read_pointer(value: Any) -> Pointer:  # noqa: ANN401 - the client's replies 
     """
     try:
         stated: Mapping[str, str] = value
-        return Pointer(stated["namespace"], int(stated["partition_count"]), stated["generation"])
+        count = int(stated["partition_count"])
+        return Pointer(stated["namespace"], count, stated["generation"], stated.get("following", ""))
     except (KeyError, ValueError, TypeError):
         raise LedgerViewIncompleteError("the ledger's view is not there: run `pratique ledger rebuild`") from None
 

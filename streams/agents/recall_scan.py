@@ -83,13 +83,13 @@ class RecallScanJudge:
 
     def _planned(self, task: RecallTask, policy_set: PolicySet) -> ScanPlan:
         return plan_scan(
-            task.request, policy_set, scanner=self._pool.scanner, detector=self._detector, key=self._current_key()
+            task.request, policy_set, scanner=self._pool.scanner, detector=self._detector, keys=self._held_keys()
         )
 
-    def _current_key(self) -> FingerprintKey | Failure:
+    def _held_keys(self) -> Sequence[FingerprintKey] | Failure:
         try:
             if self._keys is not None:
-                return self._keys.current()
+                return self._keys.held()
         except Exception as error:  # noqa: BLE001 - whatever keeps the key away
             LOG.error("no fingerprint key: %s", type(error).__name__)  # noqa: TRY400 - a trace may name a key's file
         return Failure(LedgerViewIncompleteError("there is no fingerprint key"), LEDGER)

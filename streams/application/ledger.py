@@ -8,7 +8,8 @@ it down throws the state away.
 
 Every command that somebody who is known has signed leaves an audit entry, whatever becomes of it; one that nobody is
 known to have sent leaves a dead letter. The audit states, with every entry, how many entries the partition holds and
-the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on.
+the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on. It
+states as well which key generations are retired here, whose entries the topic holds no more.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ from pratique.errors import MalformedError
 from streams.application.ports.log import LogRecord
 from streams.domain.quarantine.authority import Authenticated, authenticate, check_authority
 from streams.domain.quarantine.command import Command, parse_command
+from streams.domain.quarantine.generation import (
+    MAX_RETIRED,
+    check_retirer,
+    is_retirement,
+    parse_retirement,
+    uncovered,
+)
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, parse_record
 from streams.domain.quarantine.transition import Applied, Effect, Head, Refused, apply
@@ -41,7 +49,8 @@ class LedgerLimits:
     """What a ledger takes.
 
     Attributes:
-        entries_per_tenant: Entries of one tenant, quarantined or released.
+        entries_per_tenant: Entries of one tenant, quarantined or released; while they are carried over to another key
+            generation, as many again.
         skew_ms: How far a sender's clock may run ahead of the broker's, in milliseconds.
     """
 
@@ -58,12 +67,14 @@ class Decision:
         entry: The entry's new head; none where nothing changes.
         audit: What is recorded; none where nobody is known to have sent it.
         dead: Why the command is kept as a dead letter; none where it is not.
+        tombstones: Keys whose entries are taken from the ledger topic, in order.
     """
 
     key: bytes | None
     entry: LedgerEntry | None
     audit: AuditEntry | None
     dead: ReasonCode | None
+    tombstones: tuple[bytes, ...] = ()
 
 
 class LedgerPartition:
@@ -82,6 +93,7 @@ class LedgerPartition:
         self._heads: dict[bytes, Head] = {}
         self._counts: Counter[str] = Counter()
         self._sum = 0
+        self._retired: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._heads)
@@ -97,12 +109,19 @@ class LedgerPartition:
 
     # -- what the topic holds ----------------------------------------------------------------------------------------
 
-    def load(self, record_key: bytes | None, entry: LedgerEntry) -> None:
+    def load(self, record_key: bytes | None, entry: LedgerEntry | None) -> None:
         """Take over a record of the ledger topic; a later one of a key takes an earlier one's place.
+
+        Args:
+            record_key: The record's key.
+            entry: The entry; none for a tombstone.
 
         Raises:
             LedgerBrokenError: It is no entry of this partition, or no later revision than the one before it.
         """
+        if entry is None:
+            self._take(record_key or b"")
+            return
         try:
             record = parse_record(entry.record_json)
         except MalformedError as error:
@@ -122,6 +141,7 @@ class LedgerPartition:
             previous_event_id=None if previous is None else bytes.fromhex(previous),
             quarantined=record.action is Action.ADD,
             key_generation=entry.key_generation,
+            replaces=None if entry.replaces is None else bytes.fromhex(entry.replaces),
         )
         self._put(record.key, head)
 
@@ -137,6 +157,7 @@ class LedgerPartition:
                 f"ledger partition {self._partition} holds {len(self._heads)} entries, and its audit says {count}, or "
                 "others: the topic was truncated, or made anew; restore it, or see docs/guide/operator.md"
             )
+        self._retired = set() if audit is None else set(audit.retired)
 
     # -- what is commanded -------------------------------------------------------------------------------------------
 
@@ -154,6 +175,8 @@ class LedgerPartition:
             signer = authenticate(envelope, trust)
         except CommandRefusedError as error:
             return Decision(record.key, None, None, error.code)
+        if is_retirement(signer.payload):
+            return self._retire(record, envelope, signer, trust)
         try:
             command = parse_command(signer.payload)
         except CommandRefusedError as error:
@@ -162,19 +185,23 @@ class LedgerPartition:
         try:
             self._check_place(command, record)
             key_id = check_authority(command, envelope, signer, trust, record.timestamp)
-            self._check_period(command, record.timestamp)
+            self._check_period(command.issued_at, command.expires_at, record.timestamp)
         except CommandRefusedError as error:
             return self._refusal(record, command, signer, error.code)
         return self._transition(record, command, Authenticated(signer.payload, key_id))
 
     def _transition(self, record: LogRecord, command: Command, signer: Authenticated) -> Decision:
+        if command.key_generation in self._retired:
+            return self._refusal(record, command, signer, ReasonCode.LEDGER_GENERATION_DIFFERS)
         before = self.head(command.key)
         result = apply(command, before)
         if isinstance(result, Refused):
             return self._refusal(record, command, signer, result.code)
         if result.effect is Effect.REPEATED:
             return self._standing(record, command, signer, result)
-        if before is None and self._is_full(command.key):
+        if command.replaces is not None and not self._is_replaceable(command, command.replaces):
+            return self._refusal(record, command, signer, ReasonCode.LEDGER_REPLACED_UNKNOWN)
+        if before is None and self._is_full(command):
             return self._refusal(record, command, signer, ReasonCode.QUOTA_EXCEEDED)
         self._put(command.key, result.head)
         event_id = result.head.event_id.hex()
@@ -184,9 +211,39 @@ class LedgerPartition:
             event_id=event_id,
             previous_event_id=None if before is None else before.event_id.hex(),
             key_generation=result.head.key_generation,
+            replaces=None if result.head.replaces is None else result.head.replaces.hex(),
         )
         audit = self._audit(record, signer.key_id, None, signer.payload, record_json=entry.record_json)
         return Decision(command.key.record_key, entry, audit, None)
+
+    def _retire(self, record: LogRecord, envelope: bytes, signer: Authenticated, trust: TrustTarget) -> Decision:
+        try:
+            retirement = parse_retirement(signer.payload)
+        except CommandRefusedError as error:
+            return Decision(None, None, self._audit(record, signer.key_id, error.code), error.code)
+        key, generation = retirement.record_key, retirement.key_generation
+        try:
+            self._check_here(record, key, retirement.partition)
+            key_id = check_retirer(envelope, trust, record.timestamp)
+            self._check_period(retirement.issued_at, retirement.expires_at, record.timestamp)
+            if generation not in self._retired:
+                self._check_retirable(generation)
+        except CommandRefusedError as error:
+            return Decision(key, None, self._audit(record, signer.key_id, error.code, signer.payload), None)
+        code = ReasonCode.LEDGER_COMMAND_REPLAYED if generation in self._retired else None
+        tombstones = tuple(sorted(key for key, head in self._heads.items() if head.key_generation == generation))
+        for gone in tombstones:
+            self._take(gone)
+        self._retired.add(generation)
+        return Decision(key, None, self._audit(record, key_id, code, signer.payload, stands=True), None, tombstones)
+
+    def _check_retirable(self, generation: str) -> None:
+        if len(self._retired) >= MAX_RETIRED:
+            raise CommandRefusedError("too many generations are retired", code=ReasonCode.QUOTA_EXCEEDED)
+        if uncovered(((LedgerKey.parse(key), head) for key, head in self._heads.items()), generation):
+            raise CommandRefusedError(
+                "entries of the generation are carried over to no other", code=ReasonCode.LEDGER_GENERATION_PARTIAL
+            )
 
     def _standing(self, record: LogRecord, command: Command, signer: Authenticated, applied: Applied) -> Decision:
         code = ReasonCode.LEDGER_COMMAND_REPLAYED
@@ -205,9 +262,10 @@ class LedgerPartition:
         payload: bytes | None = None,
         *,
         record_json: str | None = None,
+        stands: bool = False,
     ) -> AuditEntry:
         return AuditEntry(
-            accepted=record_json is not None,
+            accepted=stands or record_json is not None,
             reason_code=None if code is None else code.value,
             record_json=record_json,
             command_sha256=bytes_sha256(record.value or b""),
@@ -217,22 +275,30 @@ class LedgerPartition:
             command_json=None if payload is None else payload.decode("utf-8"),
             heads_count=len(self._heads),
             heads_sum=self.heads_sum,
+            retired=tuple(sorted(self._retired)),
         )
 
     def _check_place(self, command: Command, record: LogRecord) -> None:
-        here = command.key.partition(self._partition_count) == self._partition == record.partition
-        if record.key != command.key.record_key or not here:
+        self._check_here(record, command.key.record_key, command.key.partition(self._partition_count))
+
+    def _check_here(self, record: LogRecord, key: bytes, partition: int) -> None:
+        if record.key != key or not partition == self._partition == record.partition:
             raise CommandRefusedError(
                 "command lies under another key or in another partition than its own",
                 code=ReasonCode.LEDGER_PARTITION_DIFFERS,
             )
 
-    def _check_period(self, command: Command, at_ms: int) -> None:
-        if at_ms >= command.expires_at or at_ms < command.issued_at - self._limits.skew_ms:
+    def _check_period(self, issued_at: int, expires_at: int, at_ms: int) -> None:
+        if at_ms >= expires_at or at_ms < issued_at - self._limits.skew_ms:
             raise CommandRefusedError("command came after its time, or before it", code=ReasonCode.REQUEST_EXPIRED)
 
-    def _is_full(self, key: LedgerKey) -> bool:
-        return key.scope is Scope.TENANT and self._counts[key.place] >= self._limits.entries_per_tenant
+    def _is_replaceable(self, command: Command, replaces: str) -> bool:
+        replaced = self.head(LedgerKey(command.key.scope, command.key.segment, replaces))
+        return replaced is not None and replaced.quarantined and replaced.key_generation != command.key_generation
+
+    def _is_full(self, command: Command) -> bool:
+        limit = self._limits.entries_per_tenant * (1 if command.replaces is None else 2)
+        return command.key.scope is Scope.TENANT and self._counts[command.key.place] >= limit
 
     def _put(self, key: LedgerKey, head: Head) -> None:
         before = self._heads.get(key.record_key)
@@ -242,3 +308,9 @@ class LedgerPartition:
             self._sum -= int.from_bytes(before.event_id)
         self._heads[key.record_key] = head
         self._sum = (self._sum + int.from_bytes(head.event_id)) % _MODULUS
+
+    def _take(self, record_key: bytes) -> None:
+        head = self._heads.pop(record_key, None)
+        if head is not None:
+            self._counts[LedgerKey.parse(record_key).place] -= 1
+            self._sum = (self._sum - int.from_bytes(head.event_id)) % _MODULUS

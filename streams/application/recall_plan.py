@@ -7,18 +7,18 @@ ERROR finding and never as a missing one (``streams.application.recall_scanning`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract.records import MemoryEntry, MemoryRecalled
 from pratique.errors import MalformedError, TooLargeError
+from streams.application.fingerprinting import fingerprints
 from streams.application.ports.prompt_safety import PromptSafetyDetector
-from streams.application.ports.quarantine import FingerprintKey
+from streams.application.ports.quarantine import FingerprintKey, Fingerprints
 from streams.application.recall_consistency import RECALL
 from streams.domain.policy.model import PolicySet
 from streams.domain.recall.finding import check_entry
-from streams.domain.recall.fingerprint import fingerprint
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile, check_policy, check_scanner
@@ -39,10 +39,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEntry:
-    """An entry, and its fingerprint or why it is not measured."""
+    """An entry, and its fingerprint under every key generation at hand, or why it is not measured."""
 
     entry: MemoryEntry
-    fingerprint: str | Failure
+    fingerprints: Mapping[str, str] | Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,11 @@ class ScanPlan:
     Attributes:
         profile: What the scanner looks for.
         timeout_ms: How long scanner and detector may take for one entry.
-        generation: The key generation of the fingerprints; empty where there is no key.
     """
 
     request: MemoryRecalled
     policy_set: PolicySet
     detector_name: str
-    generation: str
     entries: tuple[PlannedEntry, ...]
     profile: ScanProfile
     timeout_ms: int
@@ -67,12 +65,17 @@ class ScanPlan:
     @property
     def open_places(self) -> tuple[int, ...]:
         """The places of the entries that are to be measured."""
-        return tuple(place for place, item in enumerate(self.entries) if not isinstance(item.fingerprint, Failure))
+        return tuple(place for place, item in enumerate(self.entries) if not isinstance(item.fingerprints, Failure))
 
     @property
-    def fingerprints(self) -> tuple[str, ...]:
-        """What the ledger is asked about, each once."""
-        return tuple(dict.fromkeys(item.fingerprint for item in self.entries if isinstance(item.fingerprint, str)))
+    def fingerprints(self) -> Fingerprints:
+        """What the ledger is asked about, by key generation, each once."""
+        asked: dict[str, dict[str, None]] = {}
+        for item in self.entries:
+            if not isinstance(item.fingerprints, Failure):
+                for generation, mark in item.fingerprints.items():
+                    asked.setdefault(generation, {})[mark] = None
+        return {generation: tuple(marks) for generation, marks in asked.items()}
 
     def field(self, place: int) -> Field:
         """Return an entry as the scanner is given it."""
@@ -90,7 +93,7 @@ def plan_scan(
     *,
     scanner: ScannerManifest,
     detector: PromptSafetyDetector | None,
-    key: FingerprintKey | Failure,
+    keys: Sequence[FingerprintKey] | Failure,
 ) -> ScanPlan:
     """Say what is to be measured.
 
@@ -99,20 +102,19 @@ def plan_scan(
         policy_set: The pinned set.
         scanner: The scanner at hand.
         detector: The primary detector at hand; none makes every entry an ERROR.
-        key: The current generation of the fingerprint key, or why there is none.
+        keys: Every generation of the fingerprint key at hand, or why there is none.
     """
     failure = _nothing_can_be_measured(policy_set, scanner, detector)
     versions = {"scanner": scanner.scanner_version, "scanner_sha256": scanner.scanner_sha256}
     if detector is not None:
         versions["detector"] = f"{detector.name}/{detector.revision}"
-    if isinstance(key, FingerprintKey):
-        versions["fingerprint_key_generation"] = key.generation
     return ScanPlan(
         request=request,
         policy_set=policy_set,
         detector_name="" if detector is None else detector.name,
-        generation="" if isinstance(key, Failure) else key.generation,
-        entries=tuple(PlannedEntry(entry, _fingerprint(entry, policy_set, key, failure)) for entry in request.entries),
+        entries=tuple(
+            PlannedEntry(entry, _fingerprints(entry, policy_set, keys, failure)) for entry in request.entries
+        ),
         profile=ScanProfile(policy_set.scan.language_profiles, policy_set.scan.entity_types),
         timeout_ms=policy_set.scan.timeout_ms,
         versions=versions,
@@ -134,9 +136,9 @@ def _nothing_can_be_measured(
     return None
 
 
-def _fingerprint(
-    entry: MemoryEntry, policy_set: PolicySet, key: FingerprintKey | Failure, failure: Failure | None
-) -> str | Failure:
+def _fingerprints(
+    entry: MemoryEntry, policy_set: PolicySet, keys: Sequence[FingerprintKey] | Failure, failure: Failure | None
+) -> Mapping[str, str] | Failure:
     try:
         check_entry(entry, policy_set.recall)
         size, bound = len(entry.content.encode("utf-8")), policy_set.scan.max_total_bytes
@@ -146,4 +148,4 @@ def _fingerprint(
         return Failure(error, RECALL)
     if failure is not None:
         return failure
-    return key if isinstance(key, Failure) else fingerprint(entry.content, key.secret)
+    return keys if isinstance(keys, Failure) else fingerprints(entry.content, keys)

@@ -67,8 +67,9 @@ def conclude_scan(
         join_key: The request's.
         observed_at_ms: Now, milliseconds since the epoch.
     """
-    if isinstance(looked, Looked) and looked.generation != plan.generation:
-        looked = Failure(LedgerViewIncompleteError("ledger's view is of another key generation"), LEDGER)
+    versions = dict(plan.versions)
+    if isinstance(looked, Looked):
+        versions["fingerprint_key_generation"] = looked.generation
     judged = [_judged(plan, place, looked, measurements.get(place)) for place in range(len(plan.entries))]
     entries = tuple(_scanned(finding, reasons) for finding, reasons in judged)
     statement = ScanStatement(
@@ -87,7 +88,7 @@ def conclude_scan(
     if not entries:  # nothing was scanned, which is not clean
         reasons += population_reasons(expected_keys(plan.request), [])
     findings = tuple(MemoryFinding(join_key, finding.finding_id, finding.json(observed_at_ms)) for finding, _ in judged)
-    return RecallScan(findings, _receipt(statement, bounded(reasons), plan.versions))
+    return RecallScan(findings, _receipt(statement, bounded(reasons), versions))
 
 
 class _NotMeasuredError(Exception):
@@ -119,14 +120,21 @@ def _judged(
 def _found(
     plan: ScanPlan, place: int, looked: Looked | Failure, measurement: Measurement | None
 ) -> tuple[EntryFinding, Detection]:
-    mark, view = _had(plan.entries[place].fingerprint), _had(looked)
+    marks, view = _had(plan.entries[place].fingerprints), _had(looked)
+    mark = marks.get(view.generation)
+    if mark is None:
+        raise _NotMeasuredError(
+            Failure(LedgerViewIncompleteError("ledger's view is of another key generation"), LEDGER)
+        )
+    # A finding names the current generation; a text that is quarantined under another one is known as well.
+    known = view.known | {mark} if view.known.intersection(marks.values()) else view.known
     if measurement is None:
         raise _NotMeasuredError(Failure(DetectorError("entry was not measured"), RECALL))
     score, detection = _had(measurement.score), _had(measurement.detection)
     _check_detection(detection, path_of(place))
     entry, policy = plan.entries[place].entry, plan.policy_set.recall
     try:
-        return measured(entry, policy, score=score, fingerprint=mark, known=view.known), detection
+        return measured(entry, policy, score=score, fingerprint=mark, known=known), detection
     except DetectorError as error:
         raise _NotMeasuredError(Failure(error, plan.detector_name)) from None
     except LedgerViewIncompleteError as error:

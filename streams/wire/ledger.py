@@ -6,6 +6,8 @@ agree in it; only dead letters go where their key sends them.
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract import avro
@@ -13,8 +15,36 @@ from pratique.contract.records import AuditEntry, LedgerEntry
 from pratique.errors import MalformedError
 from streams.application.ledger import Decision
 from streams.application.ports.log import Channel, LogRecord, Output
+from streams.domain.quarantine.generation import RETIREMENT_SCHEMA_VERSION
+from streams.domain.quarantine.ledger_key import LedgerKey
+from streams.domain.quarantine.record import parse_record
 from streams.errors import LedgerBrokenError
 from streams.wire.dead_letter import dead_letter
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A transition that an audit entry tells of.
+
+    Attributes:
+        key: The entry.
+        record_json: The record.
+        generation: The fingerprint key's generation.
+        replaces: The fingerprint whose place the entry takes; null where none was named.
+    """
+
+    key: LedgerKey
+    record_json: str
+    generation: str
+    replaces: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A key generation that an audit entry tells the end of."""
+
+    generation: str
+
 
 MAX_RECORD_BYTES: Final = 64 * 1024
 """Largest record of the ledger's topics, in bytes: an audit entry holds a record and a command."""
@@ -29,18 +59,21 @@ def outputs(record: LogRecord, decision: Decision) -> list[Output]:
     if decision.entry is not None:
         value = avro.encode(decision.entry)
         written.append(Output(Channel.LEDGER, decision.key, value, partition=record.partition))
+    written += (Output(Channel.LEDGER, gone, None, partition=record.partition) for gone in decision.tombstones)
     if decision.audit is not None:
         value = avro.encode(decision.audit)
         written.append(Output(Channel.AUDIT, decision.key, value, partition=record.partition))
     return written
 
 
-def read_entry(value: bytes | None) -> LedgerEntry:
-    """Read a record of the ledger topic.
+def read_entry(value: bytes | None) -> LedgerEntry | None:
+    """Read a record of the ledger topic; none where it is a tombstone.
 
     Raises:
-        LedgerBrokenError: It is none.
+        LedgerBrokenError: It is neither.
     """
+    if value is None:
+        return None
     try:
         return avro.decode(value, LedgerEntry, max_bytes=MAX_RECORD_BYTES)
     except MalformedError as error:
@@ -57,3 +90,24 @@ def read_audit(value: bytes | None) -> AuditEntry:
         return avro.decode(value, AuditEntry, max_bytes=MAX_RECORD_BYTES)
     except MalformedError as error:
         raise LedgerBrokenError(f"the audit topic holds what is no audit entry: {error}") from None
+
+
+def change_of(entry: AuditEntry) -> Transition | Retired | None:
+    """Return what an audit entry changed; none where it changed nothing: a refusal, or what stood already.
+
+    Raises:
+        LedgerBrokenError: It says that something changed, and not what.
+    """
+    if not entry.accepted or entry.reason_code is not None:
+        return None
+    try:
+        # The writer has parsed it strictly before it wrote it down.
+        command = json.loads(entry.command_json or "")
+        generation = str(command["key_generation"])
+        if entry.record_json is None:
+            if command["schema_version"] != RETIREMENT_SCHEMA_VERSION:
+                raise LedgerBrokenError("the audit topic holds a transition without its record")
+            return Retired(generation)
+        return Transition(parse_record(entry.record_json).key, entry.record_json, generation, command.get("replaces"))
+    except (ValueError, KeyError, TypeError, MalformedError):
+        raise LedgerBrokenError("the audit topic holds a transition without its command") from None

@@ -19,7 +19,8 @@ NAMESPACE = "n1"
 class ViewServer:
     """One server, its view opened and empty."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, generation: str = "g1") -> None:
+        self._generation = generation
         self._keys = folder / "keys"
         self.redis = EmbeddedRedis(folder / "redis", self._keys, log_dir=folder)
         self.redis.start()
@@ -45,15 +46,15 @@ class ViewServer:
         maintenance.load_functions()
         maintenance.drop(namespace, PARTITIONS)
         for partition in range(PARTITIONS):
-            maintenance.open(namespace, partition, first=0, generation="g1")
+            maintenance.open(namespace, partition, first=0)
             self.ledger.advance(namespace, partition, applied=0, following=0, end=0)
-        maintenance.flip(Pointer(namespace, PARTITIONS, "g1"))
+        maintenance.flip(Pointer(namespace, PARTITIONS, self._generation))
 
-    def apply(self, *records: QuarantineRecord, namespace: str = NAMESPACE) -> None:
+    def apply(self, *records: QuarantineRecord, namespace: str = NAMESPACE, generation: str = "g1") -> None:
         """Apply records, each at the next offset, and say that this was all there is."""
         for record in records:
             partition = record.key.partition(PARTITIONS)
             applied = self.ledger.applied(namespace, partition)
             assert applied is not None
-            self.ledger.apply(namespace, partition, [Step(record.key, record.text, applied, applied + 1)])
+            self.ledger.apply(namespace, partition, [Step(record.key, record.text, generation, applied, applied + 1)])
             self.ledger.advance(namespace, partition, applied=applied + 1, following=applied + 1, end=applied + 1)

@@ -26,7 +26,7 @@ EVERYONE = record(tenant_id=None, fingerprint=TWO)
 PARTITION = ADD.key.partition(PARTITIONS)
 PLACE = (NAMESPACE, PARTITION)
 META, ENTRY = meta_key(*PLACE), entry_key(*PLACE, ADD.key)
-INDEX = index_key(*PLACE, "tenant", TENANT)
+INDEX = index_key(*PLACE, "tenant", TENANT, "g1")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def view(server: ViewServer) -> RedisQuarantineView:
 
 def test_known_are_the_tenants_own_and_the_global_ones(server: ViewServer, view: RedisQuarantineView) -> None:
     server.apply(ADD, EVERYONE, record(tenant_id="tenant-b", fingerprint=THREE))
-    looked = view.look_up(TENANT, [ONE, TWO, THREE])
+    looked = view.look_up(TENANT, {"g1": [ONE, TWO, THREE]})
     assert looked.known == {ONE, TWO}
     assert looked.generation == view.generation() == "g1"
     assert 0 <= looked.staleness_ms < 60_000
@@ -60,31 +60,31 @@ def test_known_are_the_tenants_own_and_the_global_ones(server: ViewServer, view:
 
 def test_what_was_taken_out_is_not_known_and_may_come_back(server: ViewServer, view: RedisQuarantineView) -> None:
     server.apply(ADD, REMOVE)
-    assert not view.look_up(TENANT, [ONE]).known
+    assert not view.look_up(TENANT, {"g1": [ONE]}).known
     server.apply(record(Action.ADD, 3, fingerprint=ONE))
-    assert view.look_up(TENANT, [ONE]).known == {ONE}
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
     history = server.client(RedisIdentity.VERIFY).lrange(ENTRY, 0, -1)
     assert history == [record(Action.ADD, 3, fingerprint=ONE).text, REMOVE.text, ADD.text]
 
 
 def test_nothing_asked_is_answered_with_nothing_known(view: RedisQuarantineView) -> None:
-    assert not view.look_up(TENANT, []).known
+    assert not view.look_up(TENANT, {"g1": []}).known
 
 
 def test_look_up_follows_a_rebuild(server: ViewServer, view: RedisQuarantineView) -> None:
-    assert not view.look_up(TENANT, [ONE]).known
+    assert not view.look_up(TENANT, {"g1": [ONE]}).known
     server.reset("n2")
     server.apply(ADD, namespace="n2")
-    assert view.look_up(TENANT, [ONE]).known == {ONE}
-    assert view.look_up(TENANT, [ONE]).position.startswith("n2:")
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
+    assert view.look_up(TENANT, {"g1": [ONE]}).position.startswith("n2:")
 
 
 def test_look_up_is_one_round_trip(server: ViewServer, view: RedisQuarantineView) -> None:
     server.apply(ADD, EVERYONE)
-    view.look_up(TENANT, [ONE])
+    view.look_up(TENANT, {"g1": [ONE]})
     verify = server.client(RedisIdentity.VERIFY)
     before = calls(verify)
-    view.look_up(TENANT, [f"{number:064x}" for number in range(32)])
+    view.look_up(TENANT, {"g1": [f"{number:064x}" for number in range(32)]})
     made = {name: count - before.get(name, 0) for name, count in calls(verify).items()}
     assert (made["hgetall"], made["config|get"], made["fcall_ro"], made["lindex"]) == (1, 1, 2, 64)
 
@@ -103,10 +103,11 @@ HARMS: dict[str, Callable[[Redis], object]] = {
     "pointer malformed": lambda admin: admin.hset(POINTER, "partition_count", "many"),
     "facts gone": lambda admin: admin.unlink(META),
     "facts of another schema": lambda admin: admin.hset(META, "schema", "pratique.ledger-view.v0"),
-    "other generation": lambda admin: admin.hset(META, "generation", "g0"),
+    "other generation is current": lambda admin: admin.hset(POINTER, "generation", "g0"),
     "behind": lambda admin: admin.hset(META, "refreshed_ms", "1"),
     "entry gone": lambda admin: admin.unlink(ENTRY),
     "index gone": lambda admin: admin.unlink(INDEX),
+    "index of a generation lost": lambda admin: admin.hincrby(META, count_field("tenant", TENANT), 1),
     "index of another": lambda admin: [admin.srem(INDEX, ONE), admin.sadd(INDEX, TWO)],
     "count differs": lambda admin: admin.hset(META, count_field("tenant", TENANT), "2"),
     "head malformed": lambda admin: admin.lpush(ENTRY, "{}"),
@@ -122,24 +123,24 @@ def test_harmed_view_is_incomplete(
     server: ViewServer, view: RedisQuarantineView, harm: Callable[[Redis], object]
 ) -> None:
     server.apply(ADD)
-    assert view.look_up(TENANT, [ONE]).known == {ONE}
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
     harm(server.admin)
     with pytest.raises(LedgerViewIncompleteError):
-        view.look_up(TENANT, [ONE])
+        view.look_up(TENANT, {"g1": [ONE]})
 
 
 def test_server_that_may_evict_is_incomplete(tmp_path: Path) -> None:
     server = ViewServer(tmp_path)
     try:
         view = RedisQuarantineView(server.client(RedisIdentity.LOOKUP), max_staleness_ms=60_000)
-        view.look_up(TENANT, [ONE])
+        view.look_up(TENANT, {"g1": [ONE]})
         server.redis.stop()
         acl = server.redis.data_dir / "users.acl"
         acl.write_text(acl.read_text("utf-8") + "user root on nopass ~* +@all\n", "utf-8")
         server.redis.start_again()
         Redis.from_url(server.redis.url, username="root", password="any").config_set("maxmemory-policy", "allkeys-lru")  # noqa: S106 - a server of this test
         with pytest.raises(LedgerViewIncompleteError, match="evict"):
-            view.look_up(TENANT, [ONE])
+            view.look_up(TENANT, {"g1": [ONE]})
     finally:
         server.redis.stop()
 
@@ -148,14 +149,14 @@ def test_redis_that_is_away_is_incomplete(tmp_path: Path) -> None:
     server = ViewServer(tmp_path)
     view = RedisQuarantineView(server.client(RedisIdentity.LOOKUP), max_staleness_ms=60_000)
     server.apply(ADD)
-    assert view.look_up(TENANT, [ONE]).known == {ONE}
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
     server.redis.kill()
-    for ask in (lambda: view.look_up(TENANT, [ONE]), view.generation):
+    for ask in (lambda: view.look_up(TENANT, {"g1": [ONE]}), view.generation):
         with pytest.raises(LedgerViewIncompleteError):
             ask()
     server.redis.start_again()
     try:
-        assert view.look_up(TENANT, [ONE]).known == {ONE}, (
+        assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}, (
             "what was applied outlives a kill: it is in the log of appends"
         )
     finally:
@@ -165,14 +166,14 @@ def test_redis_that_is_away_is_incomplete(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tenant_id", "fingerprint"), [("a/b", ONE), ("", ONE), (TENANT, "A" * 64), (TENANT, "1")])
 def test_what_is_no_key_is_not_answered(view: RedisQuarantineView, tenant_id: str, fingerprint: str) -> None:
     with pytest.raises(LedgerViewIncompleteError):
-        view.look_up(tenant_id, [fingerprint])
+        view.look_up(tenant_id, {"g1": [fingerprint]})
 
 
 # -- what is refused --------------------
 
 
 def refused(server: ViewServer, made: QuarantineRecord, *, applied: int, text: str | None = None) -> str:
-    step = Step(made.key, made.text if text is None else text, applied, applied + 1)
+    step = Step(made.key, made.text if text is None else text, "g1", applied, applied + 1)
     before = snapshot(server)
     with pytest.raises(ViewConflictError) as refusal:
         server.ledger.apply(NAMESPACE, made.key.partition(PARTITIONS), [step])
@@ -230,7 +231,8 @@ def test_nothing_is_applied_upon_a_broken_entry_or_no_view(server: ViewServer) -
 
 
 def test_steps_behind_a_refused_one_are_refused_as_well(server: ViewServer) -> None:
-    steps = [Step(ADD.key, ADD.text, 0, 1), Step(ADD.key, ADD.text, 1, 2), Step(ADD.key, REMOVE.text, 2, 3)]
+    texts = (ADD.text, ADD.text, REMOVE.text)
+    steps = [Step(ADD.key, text, "g1", at, at + 1) for at, text in enumerate(texts)]
     with pytest.raises(ViewConflictError, match="REPEATED"):
         server.ledger.apply(*PLACE, steps)
     assert server.ledger.applied(*PLACE) == 1
@@ -240,16 +242,16 @@ def test_being_behind_is_no_refresh(server: ViewServer, view: RedisQuarantineVie
     server.admin.hset(META, "refreshed_ms", "1")
     server.ledger.advance(*PLACE, applied=0, following=1, end=2)
     with pytest.raises(LedgerViewIncompleteError, match="behind"):
-        view.look_up(TENANT, [ONE])
+        view.look_up(TENANT, {"g1": [ONE]})
     server.ledger.advance(*PLACE, applied=1, following=2, end=2)
-    view.look_up(TENANT, [ONE])
+    view.look_up(TENANT, {"g1": [ONE]})
 
 
 def test_namespace_is_opened_once_and_dropped_whole(server: ViewServer) -> None:
     maintenance = ViewMaintenance(server.admin)
     server.apply(ADD, EVERYONE)
     with pytest.raises(ViewConflictError, match="EXISTS"):
-        maintenance.open(*PLACE, first=0, generation="g1")
+        maintenance.open(*PLACE, first=0)
     assert maintenance.drop(NAMESPACE, PARTITIONS) == PARTITIONS + 4
     assert maintenance.pointer() == Pointer(NAMESPACE, PARTITIONS, "g1")
 
@@ -260,9 +262,9 @@ def test_namespace_is_opened_once_and_dropped_whole(server: ViewServer) -> None:
 def apply_as(server: ViewServer, identity: RedisIdentity, made: QuarantineRecord) -> None:
     place = (NAMESPACE, made.key.partition(PARTITIONS))
     scope, segment = made.key.scope.value, made.key.segment
-    keys = (entry_key(*place, made.key), meta_key(*place), index_key(*place, scope, segment))
+    keys = (entry_key(*place, made.key), meta_key(*place), index_key(*place, scope, segment, "g1"))
     field = count_field(scope, segment)
-    server.client(identity).fcall("pratique_apply", 3, *keys, "0", "1", made.text, field)
+    server.client(identity).fcall("pratique_apply", 3, *keys, "0", "1", made.text, field, "g1")
 
 
 @pytest.mark.parametrize(

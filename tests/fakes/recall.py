@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streams.application.ports.quarantine import FingerprintKey, Looked
+from streams.application.ports.quarantine import FingerprintKey, Fingerprints, Looked
 from streams.domain.recall.fingerprint import fingerprint
 from streams.errors import LedgerViewIncompleteError
 
@@ -85,12 +85,13 @@ class FakeView:
     def generation(self) -> str:
         return self.current
 
-    def look_up(self, tenant_id: str, fingerprints: Sequence[str]) -> Looked:
-        self.asked.append((tenant_id, tuple(fingerprints)))
+    def look_up(self, tenant_id: str, fingerprints: Fingerprints) -> Looked:
+        asked = [item for items in fingerprints.values() for item in items]
+        self.asked.append((tenant_id, tuple(asked)))
         if self.failing:
             raise LedgerViewIncompleteError("the view is behind")
         known = self.quarantined.get(tenant_id, set()) | self.quarantined.get("", set())
-        return Looked(frozenset(known & set(fingerprints)), "0:17", 250, self.current)
+        return Looked(frozenset(known & set(asked)), "0:17", 250, self.current)
 
 
 @dataclass
@@ -101,6 +102,9 @@ class FakeKeys:
 
     def current(self) -> FingerprintKey:
         return self.key
+
+    def held(self) -> tuple[FingerprintKey, ...]:
+        return (self.key,)
 
     def all(self) -> tuple[FingerprintKey, ...]:
         return (self.key,)

@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.containers
 
 TENANT = "tenant-a"
+GENERATION = "2026-1"
+"""That of every command of the builders."""
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ViewServer]:
-    server = ViewServer(tmp_path / "view")
+    server = ViewServer(tmp_path / "view", GENERATION)
     yield server
     server.redis.stop()
 
@@ -79,8 +81,8 @@ def test_view_holds_every_history(ledger: Ledger, server: ViewServer) -> None:
     assert not differences(ledger, server)
     quarantined = {f"{number:064x}" for number in range(7) if (90 - number + 6) // 7 % 2 == 1}
     asked = [f"{number:064x}" for number in range(32)] + ["e" * 64, "d" * 64]
-    assert looker(server).look_up(TENANT, asked).known == quarantined | {"e" * 64}
-    assert looker(server).look_up("tenant-c", asked).known == {"e" * 64}
+    assert looker(server).look_up(TENANT, {GENERATION: asked}).known == quarantined | {"e" * 64}
+    assert looker(server).look_up("tenant-c", {GENERATION: asked}).known == {"e" * 64}
 
 
 def test_appliers_that_run_together_apply_everything_once(ledger: Ledger, server: ViewServer) -> None:
@@ -144,7 +146,7 @@ def test_older_snapshot_is_incomplete_until_it_is_caught_up_with(ledger: Ledger,
     ledger.send([added])
     assert ledger.serve() == 0
     mine.catch_up()
-    assert looker(server).look_up(TENANT, ["a" * 64]).known == {"a" * 64}
+    assert looker(server).look_up(TENANT, {GENERATION: ["a" * 64]}).known == {"a" * 64}
 
     server.redis.stop()
     shutil.rmtree(server.redis.data_dir)
@@ -152,11 +154,11 @@ def test_older_snapshot_is_incomplete_until_it_is_caught_up_with(ledger: Ledger,
     server.redis.start_again()
 
     with pytest.raises(LedgerViewIncompleteError, match="behind"):
-        looker(server, max_staleness_ms=1_000).look_up(TENANT, ["a" * 64])
+        looker(server, max_staleness_ms=1_000).look_up(TENANT, {GENERATION: ["a" * 64]})
     with suppress(ViewConflictError):  # it believed that the view stood further
         mine.catch_up()
     mine.catch_up()
-    assert looker(server).look_up(TENANT, ["a" * 64]).known == {"a" * 64}
+    assert looker(server).look_up(TENANT, {GENERATION: ["a" * 64]}).known == {"a" * 64}
     assert not differences(ledger, server)
 
 
@@ -172,7 +174,7 @@ def test_flushed_view_is_not_kept_up_as_if_it_were_whole(ledger: Ledger, server:
     with pytest.raises(LedgerViewIncompleteError):
         mine.catch_up()
     with pytest.raises(LedgerViewIncompleteError):
-        looker(server).look_up(TENANT, ["0" * 64])
+        looker(server).look_up(TENANT, {GENERATION: ["0" * 64]})
 
 
 def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, server: ViewServer) -> None:
@@ -189,7 +191,7 @@ def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, serv
     def look() -> None:
         while not stopping.is_set():
             try:
-                if view.look_up(TENANT, ["a" * 64]).known != {"a" * 64}:
+                if view.look_up(TENANT, {GENERATION: ["a" * 64]}).known != {"a" * 64}:
                     missed.append("not known")
             except LedgerViewIncompleteError as error:
                 missed.append(error)
@@ -200,11 +202,11 @@ def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, serv
     maintenance.load_functions()
     builder = applier(ledger, server, both)
     for partition in range(PARTITIONS):
-        maintenance.open("n2", partition, first=0, generation="g1")
+        maintenance.open("n2", partition, first=0)
         builder.catch_up_with("n2", partition)
-    maintenance.flip(Pointer("n2", PARTITIONS, "g1"))
+    maintenance.flip(Pointer("n2", PARTITIONS, GENERATION))
     maintenance.drop(NAMESPACE, PARTITIONS)
-    until(lambda: view.look_up(TENANT, []).position.startswith("n2:"), "look-ups read the new view")
+    until(lambda: view.look_up(TENANT, {GENERATION: []}).position.startswith("n2:"), "look-ups read the new view")
     stopping.set()
     thread.join()
     ledger.await_served()
@@ -227,8 +229,8 @@ def test_every_difference_is_told(ledger: Ledger, server: ViewServer) -> None:
     server.admin.unlink(entry_key(*place, key))
     server.admin.lpush(entry_key(*place, other), "{}")
     server.admin.lpush(entry_key(*place, stray), "{}")
-    server.admin.hset(meta_key(*place), "entries", "99")
-    server.admin.sadd(f"{{pratique:{NAMESPACE}:{place[1]}}}:quarantined:tenant:{TENANT}", "9" * 64)
+    server.admin.hset(meta_key(*place), f"entries:{GENERATION}", "99")
+    server.admin.sadd(f"{{pratique:{NAMESPACE}:{place[1]}}}:quarantined:tenant:{TENANT}:{GENERATION}", "9" * 64)
 
     found = differences(ledger, server)
     assert {(item.where, item.what) for item in found} == {

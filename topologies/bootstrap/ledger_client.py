@@ -180,7 +180,8 @@ def _head(log: LedgerLog, key: LedgerKey) -> QuarantineRecord | None:
     found = None
     for record in log.read(QUARANTINE_LEDGER, partition, *log.bounds(QUARANTINE_LEDGER, partition)):
         if record.key == key.record_key:
-            found = parse_record(read_entry(record.value).record_json)
+            entry = read_entry(record.value)
+            found = None if entry is None else parse_record(entry.record_json)
     return found
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import RefusedError
+from pratique.errors import ConfigurationError, RefusedError
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
@@ -29,6 +29,7 @@ from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.adapters.system_clock import SystemClock
 from streams.application.ports.metrics import Metrics
+from streams.wire.ledger import read_audit
 from topologies.settings import Settings
 
 SECOND_LOOK_SECONDS: Final = 1.0
@@ -104,7 +105,9 @@ def is_applied(settings: Settings, partition: int, offset: int) -> bool:
 
 
 def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s: float) -> Rebuilt:
-    """Build the view anew and have look-ups read it.
+    """Build the view anew and have look-ups read it; entries of retired key generations are left out.
+
+    The current key generation stays what it is; where nothing says which that is, the key source is asked.
 
     Args:
         settings: Where the broker and Redis are.
@@ -112,11 +115,10 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         grace_s: How long the old view stays after the change, for look-ups under way.
 
     Raises:
-        ConfigurationError: An address, a password or the fingerprint key is missing.
+        ConfigurationError: An address, a password or the fingerprint key is missing, or that one is retired.
         RefusedError: The audit holds what can't be applied.
         UnavailableError: Redis or the broker does not answer.
     """
-    generation = fingerprint_keys(settings).current().generation
     client = _client(settings, RedisIdentity.MAINTENANCE)
     maintenance, view = ViewMaintenance(client), RedisLedger(client, client)
     maintenance.load_functions()
@@ -125,17 +127,20 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
     try:
         count = log.partition_count(QUARANTINE_AUDIT)
         namespace = str(SystemClock().wall_ms())
-        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=PrometheusMetrics({"app": "rebuild"}))
+        retired = _retired(log, count)
+        generation, following = _generations(settings, before, retired)
+        metrics = PrometheusMetrics({"app": "rebuild"})
+        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics, without=retired)
         for partition in range(count):
             low, _ = log.committed_bounds(QUARANTINE_AUDIT, partition)
             if low > 0:
                 raise RefusedError(f"audit partition {partition} begins at offset {low}: its beginning was deleted")
-            maintenance.open(namespace, partition, first=low, generation=generation)
+            maintenance.open(namespace, partition, first=low)
             applier.catch_up_with(namespace, partition)
             progress(partition + 1, count)
         for partition in range(count):  # what came meanwhile
             applier.catch_up_with(namespace, partition)
-        maintenance.flip(Pointer(namespace, count, generation))
+        maintenance.flip(Pointer(namespace, count, generation, following))
     finally:
         log.close()
     dropped = 0
@@ -165,6 +170,22 @@ def compare(settings: Settings) -> Compared:
         return Compared(check.entries, tuple(found))
     finally:
         log.close()
+
+
+def _retired(log: LedgerLog, partition_count: int) -> frozenset[str]:
+    """Return the key generations that every partition has retired."""
+    newest = [log.newest(QUARANTINE_AUDIT, partition) for partition in range(partition_count)]
+    retired = [set() if record is None else set(read_audit(record.value).retired) for record in newest]
+    return frozenset(set.intersection(*retired))
+
+
+def _generations(settings: Settings, before: Pointer | None, retired: frozenset[str]) -> tuple[str, str]:
+    if before is not None and before.generation not in retired:
+        return before.generation, before.following
+    current = fingerprint_keys(settings).current().generation
+    if current in retired:
+        raise ConfigurationError(f"key generation {current} is retired: name the one that took its place as current")
+    return current, ""
 
 
 def _client(settings: Settings, identity: RedisIdentity) -> Redis:

@@ -385,7 +385,7 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         ReasonCode.LEDGER_GENERATION_DIFFERS,
         _ERROR,
         Severity.HIGH,
-        "A ledger command names another key generation than the entry's.",
+        "A ledger command names another key generation than the entry's, or one that is retired.",
         "Fingerprint the content anew under the current generation of the key.",
     ),
     (
@@ -408,6 +408,20 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         Severity.LOW,
         "A ledger command expects another revision than the entry's newest.",
         "Read the entry again with `pratique ledger show` and decide anew.",
+    ),
+    (
+        ReasonCode.LEDGER_REPLACED_UNKNOWN,
+        _ERROR,
+        Severity.MEDIUM,
+        "A ledger command carries over an entry that is not quarantined, or is of the same key generation.",
+        "Look at what is left with `pratique ledger keys status`; what was released needs no carrying over.",
+    ),
+    (
+        ReasonCode.LEDGER_GENERATION_PARTIAL,
+        _ERROR,
+        Severity.HIGH,
+        "A key generation was to be retired while entries of it are carried over to no other.",
+        "Carry them over with `pratique ledger keys fill`, or release them; then retire it again.",
     ),
     (
         ReasonCode.LEDGER_RULE_DENIES,

@@ -378,13 +378,18 @@ class MemoryFinding:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """The newest revision of one fingerprint in one scope."""
+    """The newest revision of one fingerprint in one scope.
+
+    Attributes:
+        replaces: The fingerprint that the same content has under an earlier key generation, where it was carried over.
+    """
 
     record_json: str
     revision: int
     event_id: str
     previous_event_id: str | None
     key_generation: str
+    replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +402,7 @@ class AuditEntry:
         command_json: The command; null where it is malformed.
         heads_count: Entries that the ledger partition holds after this one.
         heads_sum: Sum modulo 2^256 of the event ids of their newest revisions, 64 hexadecimal digits.
+        retired: Key generations that the partition takes no more after this one, sorted.
     """
 
     accepted: bool
@@ -409,6 +415,7 @@ class AuditEntry:
     command_json: str | None
     heads_count: int
     heads_sum: str
+    retired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

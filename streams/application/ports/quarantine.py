@@ -1,22 +1,30 @@
 """The quarantine ledger as a look-up sees it, and the keys that fingerprints are made with.
 
 The contract: the ledger topic is the truth, a view of it answers look-ups (architecture, decision 10). A view either
-answers for every fingerprint it was asked about, in both the tenant's and the global scope and under one key
-generation, or raises: behind, flushed, partial, malformed and wrong-generation are never "not quarantined".
+answers for every fingerprint it was asked about, in both the tenant's and the global scope, or raises: behind, flushed,
+partial, malformed and wrong-generation are never "not quarantined".
+
+While the fingerprint key is rotated, entries are of several key generations. A look-up asks under every generation at
+hand, so that at no instant a quarantined text passes: where the view holds entries of a generation that was not asked
+about, it raises. The view says which generation is current; keys are not asked which of them is.
 
 Keys come from the operator's key source, never from a request (AID-D-001.005 G001).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from streams.errors import ConfigurationError
 
 MIN_FINGERPRINT_KEY_BYTES: Final = 32
 """The seed's bound on the fingerprint key (AID-D-001.005 G001)."""
+
+
+Fingerprints: TypeAlias = Mapping[str, Sequence[str]]
+"""Fingerprints by the key generation that they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ class Looked:
         known: Those of the fingerprints asked for that are quarantined, for the tenant or globally.
         position: What of the ledger the view has applied, as a verdict states it.
         staleness_ms: How long ago the view was last known to have applied everything, in milliseconds.
-        generation: The key generation that the answer is about.
+        generation: The key generation that is current.
     """
 
     known: frozenset[str]
@@ -47,16 +55,17 @@ class QuarantineView(Protocol):
         """
         ...
 
-    def look_up(self, tenant_id: str, fingerprints: Sequence[str]) -> Looked:
+    def look_up(self, tenant_id: str, fingerprints: Fingerprints) -> Looked:
         """Return which fingerprints are quarantined, in one round trip, for the tenant or globally.
 
         Args:
             tenant_id: The tenant of the request, never an entry's own word.
-            fingerprints: HMAC-SHA256 fingerprints in lower-case hexadecimal, of the current generation.
+            fingerprints: HMAC-SHA256 fingerprints in lower-case hexadecimal, by the key generation they are of; of
+                every generation at hand, the current one among them.
 
         Raises:
             LedgerViewIncompleteError: The view can't answer for all of them: behind its bound of staleness, flushed,
-                partial, malformed, of another generation, evicting, or out of reach.
+                partial, malformed, of a generation that was not asked about, evicting, or out of reach.
         """
         ...
 
@@ -86,6 +95,14 @@ class FingerprintKeys(Protocol):
 
     def current(self) -> FingerprintKey:
         """Return the generation that fingerprints are made with now.
+
+        Raises:
+            ConfigurationError: There is none, one is readable to others, or one can't be read as a key.
+        """
+        ...
+
+    def held(self) -> tuple[FingerprintKey, ...]:
+        """Return every generation at hand, ordered by name; nothing is said of which is current.
 
         Raises:
             ConfigurationError: There is none, one is readable to others, or one can't be read as a key.

@@ -5,11 +5,15 @@ wanted, at which revision it expects the entry, why, and how long it may be appl
 of it is ``transition.apply``'s to say. ``parse_command`` refuses with a reason code; ``LEDGER_SCOPE_INVALID`` for a
 scope that is unknown or does not go with the tenant, since an unknown scope is never taken for global.
 
+``replaces`` is there where content that is quarantined under an earlier key generation is put in under a later one
+(``generation``); a command without it has no such field.
+
 ``reason`` is a person's words about an incident. It goes into the audit for good: no agent content belongs in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,6 +54,7 @@ _FIELDS: Final = (
     "issued_at",
     "expires_at",
 )
+_REPLACES: Final = "replaces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Command:
         reason: Why, in a person's words.
         issued_at: When it was made, in milliseconds since the epoch.
         expires_at: First moment at which it may no longer be applied, in milliseconds since the epoch.
+        replaces: The fingerprint that the same content has under an earlier key generation; null if none is meant.
     """
 
     proposed: QuarantineRecord
@@ -69,6 +75,7 @@ class Command:
     reason: str
     issued_at: int
     expires_at: int
+    replaces: str | None = None
 
     @property
     def key(self) -> LedgerKey:
@@ -83,8 +90,10 @@ class Command:
     @property
     def payload(self) -> bytes:
         """Its canonical JSON."""
+        replaces: dict[str, JsonValue] = {} if self.replaces is None else {_REPLACES: self.replaces}
         return canonical_bytes(
             {
+                **replaces,
                 "schema_version": COMMAND_SCHEMA_VERSION,
                 "action": self.proposed.action.value,
                 "scope": self.key.scope.value,
@@ -130,7 +139,9 @@ def _command(payload: bytes) -> Command:
     value: JsonValue = parse_json(payload, max_bytes=MAX_COMMAND_BYTES, max_depth=2)
     if canonical_bytes(value) != payload:
         raise MalformedError("quarantine command: is not canonical JSON")
-    fields = Fields(value, "quarantine command", _FIELDS, MalformedError)
+    carries_over = isinstance(value, Mapping) and _REPLACES in value
+    expected = (*_FIELDS, _REPLACES) if carries_over else _FIELDS
+    fields = Fields(value, "quarantine command", expected, MalformedError)
     fields.literal("schema_version", COMMAND_SCHEMA_VERSION)
     fingerprint = fields.sha256("fingerprint_hmac_sha256")
     proposed = QuarantineRecord(
@@ -153,7 +164,15 @@ def _command(payload: bytes) -> Command:
         reason=fields.text("reason", max_characters=MAX_REASON_CHARACTERS),
         issued_at=issued_at,
         expires_at=expires_at,
+        replaces=_replaced(fields, proposed) if carries_over else None,
     )
+
+
+def _replaced(fields: Fields, proposed: QuarantineRecord) -> str:
+    replaced = fields.sha256(_REPLACES)
+    if proposed.action is not Action.ADD or replaced == proposed.key.fingerprint:
+        raise fields.refusal(_REPLACES, "is not another entry's that is put in anew")
+    return replaced
 
 
 def _key(fields: Fields, fingerprint: str) -> LedgerKey:

@@ -29,6 +29,7 @@ class Head:
         previous_event_id: The id of the event before it; none at revision 1.
         quarantined: Whether the fingerprint is quarantined.
         key_generation: The fingerprint key's generation.
+        replaces: The fingerprint that the same content has under an earlier generation, 32 bytes; none if not known.
     """
 
     revision: int
@@ -36,6 +37,7 @@ class Head:
     previous_event_id: bytes | None
     quarantined: bool
     key_generation: str
+    replaces: bytes | None = None
 
 
 class Effect(Enum):
@@ -96,5 +98,13 @@ def apply(command: Command, head: Head | None) -> Applied | Refused:
         previous_event_id=None if head is None else head.event_id,
         quarantined=record.action is Action.ADD,
         key_generation=command.key_generation,
+        replaces=_replaced(command, head),
     )
     return Applied(record, following, Effect.APPLIED)
+
+
+def _replaced(command: Command, head: Head | None) -> bytes | None:
+    """Return whose place the entry takes; once known it stays so, since the content of an entry does not change."""
+    if command.replaces is not None:
+        return bytes.fromhex(command.replaces)
+    return None if head is None else head.replaces

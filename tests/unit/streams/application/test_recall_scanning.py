@@ -43,9 +43,9 @@ def plan(
     pinned: PolicySet = SET,
     *,
     detector: FakePromptSafety | None = DETECTOR,
-    key: FingerprintKey | Failure = KEY,
+    keys: tuple[FingerprintKey, ...] | Failure = (KEY,),
 ) -> ScanPlan:
-    return plan_scan(asked, pinned, scanner=SCANNER, detector=detector, key=key)
+    return plan_scan(asked, pinned, scanner=SCANNER, detector=detector, keys=keys)
 
 
 def conclude(
@@ -109,7 +109,8 @@ def test_a_clean_recall_s_receipt_names_its_findings() -> None:
 
 def test_the_ledger_is_asked_about_each_fingerprint_once() -> None:
     planned = plan(request(entry("e1", "Same."), entry("e2", "same."), entry("e3", "Other."), entry("e4", "")))
-    assert planned.fingerprints == (fingerprint("same.", KEY.secret), fingerprint("other.", KEY.secret))
+    expected = (fingerprint("same.", KEY.secret), fingerprint("other.", KEY.secret))
+    assert planned.fingerprints == {KEY.generation: expected}
     assert planned.open_places == (0, 1, 2)
     assert planned.field(2).path == "entries[2].content"
 
@@ -241,7 +242,7 @@ def test_a_ledger_that_can_t_answer_makes_every_entry_an_error(looked: Looked | 
         (plan(request(entry()), detector=None), "DETECTOR_ERROR", "recall"),
         (plan(request(entry()), detector=FakePromptSafety(revision="fake-2")), "DETECTOR_ERROR", "recall"),
         (
-            plan(request(entry()), key=Failure(LedgerViewIncompleteError("no key"), LEDGER)),
+            plan(request(entry()), keys=Failure(LedgerViewIncompleteError("no key"), LEDGER)),
             "LEDGER_VIEW_INCOMPLETE",
             "ledger",
         ),
@@ -251,7 +252,7 @@ def test_a_ledger_that_can_t_answer_makes_every_entry_an_error(looked: Looked | 
                 SET,
                 scanner=type(SCANNER).of([item.manifest for item in changed()]),
                 detector=DETECTOR,
-                key=KEY,
+                keys=(KEY,),
             ),
             "DETECTOR_ERROR",
             "scan",
@@ -261,7 +262,7 @@ def test_a_ledger_that_can_t_answer_makes_every_entry_an_error(looked: Looked | 
 )
 def test_what_is_not_pinned_or_not_there_measures_nothing(planned: ScanPlan, code: str, detector: str) -> None:
     assert planned.open_places == ()
-    assert planned.fingerprints == ()
+    assert planned.fingerprints == {}
     result = conclude(planned, measurements={0: CLEAN})
     assert codes(result) == [(code, "entries[0].content", detector)]
     assert statuses(result) == ["UNKNOWN"]
