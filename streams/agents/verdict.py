@@ -24,6 +24,7 @@ from pratique.contract.signing import Signature, Signer
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
 from streams.agents.loop import until_available
+from streams.agents.nominating import Nominator
 from streams.application.ports.log import Batch, Channel, Clock, EvidenceLog, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.domain.verdicts.evidence import Stated
@@ -81,7 +82,7 @@ class _Held:
 class VerdictStep:
     """Joins evidence, proposes verdicts, publishes the first of each request."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything that is outside, once
         self,
         *,
         reader: EvidenceReader,
@@ -92,6 +93,7 @@ class VerdictStep:
         clock: Clock,
         limits: JoinLimits,
         metrics: Metrics,
+        nominator: Nominator | None = None,
     ) -> None:
         self._reader = reader
         self._writer = writer
@@ -101,6 +103,7 @@ class VerdictStep:
         self._clock = clock
         self._limits = limits
         self._metrics = metrics
+        self._nominator = nominator
         self._held: dict[Partition, _Held] = {}
         # A batch, a sweep and an assignment each see whole states, never each other's halves.
         self._turn = asyncio.Lock()
@@ -130,7 +133,7 @@ class VerdictStep:
             outputs = await until_available(attempt, is_current, self._metrics, "evidence log")
             if outputs is None or not is_current():
                 return {}
-            await self._outbox.send([*dead, *outputs])
+            await self._outbox.send([*dead, *outputs, *await self._commands(followed)])
             now_ms = self._clock.monotonic_ms()
             for partition in batch.parts:
                 held = self._held[partition]
@@ -219,6 +222,13 @@ class VerdictStep:
                 else:
                     followed.extend((effect, partition) for effect in joins.read(stated))
         return followed, dead
+
+    async def _commands(self, followed: Iterable[tuple[Effect, Partition]]) -> list[Output]:
+        """Return what the verdicts of a batch ask of the quarantine ledger: nothing, where policy has no rule."""
+        nominated = [effect for effect, _ in followed if isinstance(effect, Publication) and effect.nomination]
+        if self._nominator is None or not nominated:
+            return []
+        return await asyncio.to_thread(self._nominator.commands, nominated)
 
     def _written(self, followed: Iterable[tuple[Effect, Partition]]) -> list[Output]:
         return [self._output(effect, partition) for effect, partition in followed]

@@ -1,4 +1,4 @@
-"""Verdict: evidence to DECIDED, and decisions to the verdict topics."""
+"""Verdict: evidence to DECIDED, decisions to the verdict topics, and what follows from them to the ledger."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ VERDICT: Final = Topology(
         (Channel.EVIDENCE, catalog.EVIDENCE),
         (Channel.ACCEPTED, catalog.COMPACTION_ACCEPTED),
         (Channel.QUARANTINED, catalog.COMPACTION_QUARANTINED),
+        (Channel.COMMANDS, catalog.QUARANTINE_COMMANDS),
         (Channel.DEAD_LETTER, catalog.DEAD_LETTER),
     ),
 )

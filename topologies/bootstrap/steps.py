@@ -30,6 +30,7 @@ from streams.agents.consistency import ConsistencyJudge
 from streams.agents.grammars import Grammars
 from streams.agents.intake import IntakeLimits, IntakeStep
 from streams.agents.loop import Step
+from streams.agents.nominating import Nominator
 from streams.agents.recall_consistency import RecallConsistencyJudge
 from streams.agents.recall_scan import RecallScanJudge
 from streams.agents.refresh import RefreshingStep
@@ -45,6 +46,7 @@ from topologies.apps import StepKind, Topology
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store, gate_signer, mac_secrets, mac_signer
 from topologies.bootstrap.recall import recall_outside
+from topologies.catalog import QUARANTINE_COMMANDS
 from topologies.settings import Settings
 
 REAL: Final = "real"
@@ -162,15 +164,18 @@ def _verdict(parts: _Parts) -> _Made:
     settings = parts.settings
     log = KafkaLog(settings.connection, parts.topology.reads.name, parts.topology.group)
     parts.closing.callback(log.close)
+    gate = gate_signer(parts.keys, parts.trust, parts.clock)
+    commands = _partition_count(settings, parts.topology, QUARANTINE_COMMANDS.name)
     step = VerdictStep(
         reader=EvidenceReader(mac_secrets(parts.keys), parts.trust, parts.partition_count),
         writer=parts.writer,
-        gate=gate_signer(parts.keys, parts.trust, parts.clock),
+        gate=gate,
         outbox=parts.outbox,
         log=log,
         clock=parts.clock,
         limits=JoinLimits(settings.horizon_ms, settings.skew_ms, settings.open_per_tenant),
         metrics=parts.metrics,
+        nominator=Nominator(gate, commands, parts.metrics),
     )
     return step, _nothing_to_warm
 

@@ -213,10 +213,11 @@ def _is_of(path: str, field: str) -> bool:
 def _addition(
     verdict: Verdict, nomination: Nomination, key: JoinKey, text: NominatedText, codes: tuple[ReasonCode, ...]
 ) -> AutomaticAddition:
+    ledger_key = LedgerKey.of(Scope.TENANT, key.tenant_id, text.fingerprint_hmac_sha256)
     request = join_id(key)
-    event = hashlib.sha256(request + bytes.fromhex(text.fingerprint_hmac_sha256)).hexdigest()
+    event = hashlib.sha256(request + bytes.fromhex(ledger_key.fingerprint)).hexdigest()
     return AutomaticAddition(
-        key=LedgerKey.of(Scope.TENANT, key.tenant_id, text.fingerprint_hmac_sha256),
+        key=ledger_key,
         key_generation=nomination.key_generation,
         incident_id=f"auto-{request.hex()}",
         authentication_event_id=f"auto-{event}",

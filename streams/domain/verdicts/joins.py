@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pratique.contract.reasons import Reason, ReasonCode
-from pratique.contract.records import Decided, EvidenceKind, JoinKey, Opened, StatedReason, Verdict
+from pratique.contract.records import Decided, EvidenceKind, JoinKey, Nomination, Opened, StatedReason, Verdict
 from streams.domain.verdicts.evidence import Stated, join_id
 from streams.domain.verdicts.verdict import decide, is_refusal
 
@@ -55,10 +55,16 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Publish this decision: it is the first in log order."""
+    """Publish this decision: it is the first in log order.
+
+    Attributes:
+        nomination: What the scan worker nominated of the request; none where it did not, or where the join was closed
+            before: then whoever closed it has had what it nominated.
+    """
 
     join_key: JoinKey
     decided: Decided
+    nomination: Nomination | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +263,10 @@ class PartitionJoins:
             return []
         self._decided.setdefault(identity, (stated.offset, stated.at_ms))
         self._opened_before.pop(identity, None)
-        if self._open.pop(identity, None) is not None:
+        join = self._open.pop(identity, None)
+        if join is not None:
             self._close(stated.evidence.join_key.tenant_id)
-        return [Publication(stated.evidence.join_key, decided)]
+        return [Publication(stated.evidence.join_key, decided, None if join is None else _nomination(join))]
 
     def _propose(self, join: OpenJoin, *, expired: bool) -> Proposal:
         if join.proposed is None:
@@ -294,6 +301,11 @@ def _head(stated: Stated) -> Opened:
     if stated.evidence.opened is None:
         raise ValueError("statement is no OPENED")
     return stated.evidence.opened
+
+
+def _nomination(join: OpenJoin) -> Nomination | None:
+    scan = join.receipts.get(EvidenceKind.SCAN)
+    return None if scan is None or scan.evidence.receipt is None else scan.evidence.receipt.nomination
 
 
 def _supersede(join: OpenJoin, later: Stated) -> None:

@@ -10,8 +10,9 @@ from pratique.contract import avro
 from pratique.contract.partitioning import partition_of
 from pratique.contract.records import Evidence, EvidenceKind, JoinKey, Verdict
 from pratique.contract.signing import MacSigner
-from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, EVIDENCE
+from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, EVIDENCE, QUARANTINE_COMMANDS
 from pratique.contract.trust import MacRole, TrustTarget
+from streams.agents.nominating import Nominator
 from streams.agents.verdict import VerdictStep
 from streams.application.ports.log import Channel, Partition
 from streams.domain.verdicts.joins import JoinLimits
@@ -58,6 +59,7 @@ class Gate:
             Channel.EVIDENCE: self.evidence,
             Channel.ACCEPTED: FakeTopic(COMPACTION_ACCEPTED, PARTITIONS, self.clock),
             Channel.QUARANTINED: FakeTopic(COMPACTION_QUARANTINED, PARTITIONS, self.clock),
+            Channel.COMMANDS: FakeTopic(QUARANTINE_COMMANDS, PARTITIONS, self.clock),
             Channel.DEAD_LETTER: FakeTopic("gate.dead-letter", 1, self.clock, 5_000_000),
         }
 
@@ -115,6 +117,7 @@ class Owner:
             clock=self.clock,
             limits=LIMITS,
             metrics=self.metrics,
+            nominator=Nominator(lambda: GATE, PARTITIONS, self.metrics),
         )
         self.positions: dict[int, int] = {}
         self.marked: dict[Partition, int] = {}
