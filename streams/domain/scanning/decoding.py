@@ -1,0 +1,230 @@
+"""Texts that are written inside a text in another alphabet: base64, base32, hex, escapes, entities, binary, Morse.
+
+The contract: ``decoded_layers`` finds every run that decodes to something readable, to a bounded depth, each with the
+place of the run in the original text and the encodings on the way. A run that decodes to nothing readable is no text.
+Every step is linear in what it reads: patterns have nothing after what repeats without bound, so that they never go
+back. No layer is longer than the one it comes from by more than a constant factor: there is no bomb to be had. An
+encoding is no finding; it is looked through because others look through it.
+
+It does not see text hidden by invisible characters or letters alone; folding does (``streams.adapters.injection``).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+MAX_DEPTH: Final = 2
+"""Encodings inside each other that are looked through."""
+
+SHORTEST_LETTERS: Final = 8
+"""Fewest characters that a decoded text must have."""
+
+_GAP: Final = 48
+"""Characters between two escapes that still belong to one run."""
+
+_READABLE: Final = 0.9
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
+_BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
+_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
+_BINARY: Final = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
+_MORSE: Final = re.compile(r"[.\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\-\u00b7\u2212]{1,6}){7,}")
+_UNICODE_ESCAPE: Final = r"\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|U\+[0-9A-Fa-f]{4,6} ?"
+_ESCAPES: Final[tuple[tuple[str, re.Pattern[str], int], ...]] = (
+    ("percent", re.compile(r"%[0-9A-Fa-f]{2}"), 3),
+    ("html", re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});"), 3),
+    ("unicode-escape", re.compile(_UNICODE_ESCAPE), 3),
+    ("hex-escape", re.compile(r"\\x[0-9A-Fa-f]{2}"), 3),
+    ("octal-escape", re.compile(r"\\[0-3][0-7]{2}"), 3),
+    ("quoted-printable", re.compile(r"=[0-9A-F]{2}"), 3),
+)
+
+_MORSE_CODES: Final = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
+    "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. "
+    ".-.-.- --..-- ..--.. .----. -..-. ---... -....- -.-.-- -.--. -.--.- .-... .-..-. .-.-. -...- -.-.-. ..--.- .--.-."
+)
+_LETTERS_OF_MORSE: Final = dict(
+    zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz0123456789.,?'/:-!()&\"+=;_@", strict=True)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A decoded text.
+
+    Attributes:
+        text: What it says.
+        start: Where its run begins in the original text.
+        end: Where it ends.
+        encodings: The outermost first.
+    """
+
+    text: str
+    start: int
+    end: int
+    encodings: tuple[str, ...]
+
+
+def decoded_layers(text: str, *, max_depth: int = MAX_DEPTH) -> Iterator[Layer]:
+    """Yield the texts that are encoded in a text, then those in them.
+
+    Args:
+        text: Any text.
+        max_depth: Encodings inside each other that are looked through.
+    """
+    layers = [Layer(text, 0, len(text), ())]
+    for depth in range(max_depth):
+        inner = []
+        for layer in layers:
+            for name, start, end, decoded in _runs(layer.text):
+                place = (layer.start + start, layer.start + end) if depth == 0 else (layer.start, layer.end)
+                inner.append(Layer(decoded, *place, (*layer.encodings, name)))
+        yield from inner
+        layers = inner
+
+
+def _runs(text: str) -> Iterator[tuple[str, int, int, str]]:
+    for name, pattern, decode in _ALPHABETS:
+        for match in pattern.finditer(text):
+            decoded = decode(match.group())
+            if decoded is not None and decoded != match.group():
+                yield name, match.start(), match.end(), decoded
+    for name, pattern, fewest in _ESCAPES:
+        for start, end in _clusters(text, pattern, fewest):
+            decoded = _unescaped(name, pattern, text[start:end])
+            if decoded is not None:
+                yield name, start, end, decoded
+
+
+def _clusters(text: str, pattern: re.Pattern[str], fewest: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of escapes with little between them, with the words that they begin and end in."""
+    if (text.count(_MARKS[pattern.pattern[0]]) if pattern.pattern[0] in _MARKS else fewest) < fewest:
+        return
+    start = end = count = 0
+    for match in pattern.finditer(text):
+        if count and match.start() - end > _GAP:
+            if count >= fewest:
+                yield _to_words(text, start, end)
+            count = 0
+        if not count:
+            start = match.start()
+        end = match.end()
+        count += 1
+    if count >= fewest:
+        yield _to_words(text, start, end)
+
+
+_MARKS: Final = {"%": "%", "&": "&", "=": "="}
+
+
+def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    low, high = max(0, start - _GAP), min(len(text), end + _GAP)
+    before, after = text.rfind(" ", low, start), text.find(" ", end, high)
+    return (before + 1 if before >= 0 else low), (after if after >= 0 else high)
+
+
+def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> str | None:
+    if name == "html":
+        return html.unescape(run)
+    if name == "unicode-escape":
+        return _surrogates(pattern.sub(_code_point, run))
+    digits = {"percent": 1, "quoted-printable": 1, "hex-escape": 2, "octal-escape": 1}[name]
+    base = 8 if name == "octal-escape" else 16
+    raw = bytearray()
+    place = 0
+    for match in pattern.finditer(run):
+        raw += run[place : match.start()].encode("utf-8", "replace")
+        raw.append(int(match.group()[digits:], base))
+        place = match.end()
+    raw += run[place:].encode("utf-8", "replace")
+    return _text_of(bytes(raw), strict=False)
+
+
+def _code_point(match: re.Match[str]) -> str:
+    code = int(match.group().strip("\\uU+{} "), 16)
+    return chr(code) if code < 0x110000 else "\ufffd"  # noqa: PLR2004 - the end of Unicode
+
+
+def _surrogates(text: str) -> str:
+    """Join surrogate pairs; a lone one is no character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _base64_text(run: str) -> str | None:
+    letters = "".join(run.split()).rstrip("=").translate(_URL_SAFE)
+    for cut in (letters, letters[: len(letters) // 4 * 4]):
+        try:
+            return _text_of(base64.b64decode(cut + "=" * (-len(cut) % 4), validate=True))
+        except (ValueError, binascii.Error):
+            continue
+    return None
+
+
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+
+
+def _base32_text(run: str) -> str | None:
+    letters = run.rstrip("=")
+    letters = letters[: len(letters) // 8 * 8 + _BASE32_TAILS[len(letters) % 8]]
+    try:
+        return _text_of(base64.b32decode(letters + "=" * (-len(letters) % 8)))
+    except (ValueError, binascii.Error):
+        return None
+
+
+_BASE32_TAILS: Final = (0, 0, 2, 2, 4, 5, 5, 7)
+
+
+def _hex_text(run: str) -> str | None:
+    digits = re.sub(r"^0[xX]|[ :,]", "", run)
+    return _text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+
+
+def _binary_text(run: str) -> str | None:
+    bits = run.replace(" ", "").replace(",", "")
+    bits = bits[: len(bits) // 8 * 8]
+    return _text_of(int(bits, 2).to_bytes(len(bits) // 8, "big")) if len(bits) <= _MAX_BITS else None
+
+
+_MAX_BITS: Final = 1 << 16
+"""Longest run of bits that is read as one number: that takes time quadratic in its length."""
+
+
+def _morse_text(run: str) -> str | None:
+    words = re.split(r"\s*[/|]\s*|\s{3,}", run.replace("\u00b7", ".").replace("\u2212", "-"))
+    letters = [[_LETTERS_OF_MORSE.get(letter, "") for letter in word.split()] for word in words]
+    known = sum(bool(letter) for word in letters for letter in word)
+    total = sum(map(len, letters))
+    return " ".join(map("".join, letters)) if known >= SHORTEST_LETTERS and known >= _READABLE * total else None
+
+
+def _text_of(raw: bytes, *, strict: bool = True) -> str | None:
+    """Return bytes as text, where they are one: UTF-8, or UTF-16 where every other byte is zero."""
+    if len(raw) < SHORTEST_LETTERS:
+        return None
+    zeros = raw.count(0)
+    try:
+        if zeros * 3 >= len(raw):
+            text = raw.decode("utf-16-le" if raw[1] == 0 else "utf-16-be")
+        else:
+            text = raw.decode("utf-8", "strict" if strict else "replace")
+    except UnicodeDecodeError:
+        return None
+    readable = sum(letter.isprintable() or letter.isspace() for letter in text)
+    return text if readable >= _READABLE * len(text) and any(map(str.isalpha, text)) else None
+
+
+_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
+    ("base64", _BASE64, _base64_text),
+    ("base32", _BASE32, _base32_text),
+    ("hex", _HEX, _hex_text),
+    ("binary", _BINARY, _binary_text),
+    ("morse", _MORSE, _morse_text),
+)
