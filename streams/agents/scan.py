@@ -15,6 +15,7 @@ from pratique.contract.canonical import canonical_json
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt, StatedReason
 from streams.agents.workers import Task, error_receipt
+from streams.application.laundering import with_laundering
 from streams.application.ports.detection import ScanPool
 from streams.application.scanning import ScanResult, scan_compaction
 from streams.domain.policy.model import PolicySet
@@ -48,6 +49,7 @@ class ScanJudge:
             result = await scan_compaction(
                 candidate, policy_set.scan, self._pool, policy_sha256=policy_set.compaction.policy_sha256
             )
+            result = await with_laundering(result, task.request.source_messages, policy_set.scan, self._pool)
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never clean
             LOG.error("scan failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
             return error_receipt(Reason.of(ReasonCode.DETECTOR_ERROR, "", _DETECTOR))

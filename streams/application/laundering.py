@@ -1,0 +1,58 @@
+"""Whether an instruction that a summary carries also stands in what it was made from.
+
+The contract: a summary in which an injection was found is looked at together with its sources; where an untrusted
+source carries one too, the instruction has been laundered (INSTRUCTION_LAUNDERED), which says where to look for who
+planted it. It only ever adds a reason to a result that has failed already: where sources can't be looked at, nothing
+is added, and the result stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pratique.contract.reasons import Reason, ReasonCode, sorted_reasons
+from pratique.contract.records import Provenance, SourceMessage
+from streams.application.ports.detection import ScanPool
+from streams.application.scanning import MAX_REASONS, ScanResult
+from streams.domain.policy.model import ScanPolicy
+from streams.domain.scanning.finding import Category
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.request import ScanProfile
+
+SOURCES: Final = "source_messages"
+
+
+async def with_laundering(
+    result: ScanResult, messages: Sequence[SourceMessage], policy: ScanPolicy, pool: ScanPool
+) -> ScanResult:
+    """Return a scan's result, with INSTRUCTION_LAUNDERED where an injection stands in summary and source.
+
+    Args:
+        result: The summary's scan.
+        messages: What it was made from.
+        policy: The scan policy, which bounds how much of the sources is looked at.
+        pool: The scanner.
+    """
+    fields = list(_untrusted(messages, policy.max_total_bytes))
+    if not fields or not any(reason.code is ReasonCode.INJECTION for reason in result.reasons):
+        return result
+    profile = ScanProfile(policy.language_profiles, policy.entity_types)
+    detection = await pool.detect(fields, profile, timeout_ms=policy.timeout_ms)
+    found = next((item for item in detection.findings if item.category is Category.INJECTION), None)
+    if found is None:
+        return result
+    laundered = Reason.of(ReasonCode.INSTRUCTION_LAUNDERED, found.path, f"{found.detector}:{found.type}")
+    # The last reason makes room where there is none: of its code there are others, or there were not so many.
+    return replace(result, reasons=sorted_reasons([laundered, *result.reasons[: MAX_REASONS - 1]]))
+
+
+def _untrusted(messages: Sequence[SourceMessage], most_bytes: int) -> Iterator[Field]:
+    """Yield the untrusted messages, up to a size."""
+    for place, message in enumerate(messages):
+        if message.provenance is Provenance.UNTRUSTED:
+            most_bytes -= len(message.content.encode("utf-8", "replace"))
+            if most_bytes < 0:
+                return
+            yield Field(f"{SOURCES}[{place}].content", message.content)
