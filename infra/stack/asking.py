@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from infra.stack.demo_report import Row
+from infra.stack.memories import Recall
 from infra.stack.observer import Observer
 from infra.stack.scenarios import OTHER_TENANT, TENANT, Ending, Scenario
+from pratique.asking import Sent
 from pratique.client import Gate, Pending
 from pratique.context import MARKER, ContextMessage
-from pratique.contract.records import CompactionRequested, Verdict, VerdictOutcome
+from pratique.contract.records import CompactionRequested, MemoryRecalled, Verdict, VerdictOutcome
 from pratique.errors import NoContextError, PratiqueError
 from pratique.stack import Stack as ClientStack
 
@@ -52,6 +54,21 @@ class Answer:
     verdict: Verdict | None
     row: Row
     context: tuple[ContextMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """What became of one recall.
+
+    Attributes:
+        request_sha256: The request's digest.
+        verdict: The verdict; null where there is none.
+        row: The row of the table.
+    """
+
+    request_sha256: str
+    verdict: Verdict | None
+    row: Row
 
 
 class Platform:
@@ -105,6 +122,17 @@ class Platform:
                 each_sent(len(answers))
             return [answer.result() for answer in answers]
 
+    def recall(self, recall: Recall) -> RecallAnswer:
+        """Ask whether recalled memories may enter a prompt, and wait for what becomes of it."""
+        gate = self._gates[recall.policy_id]
+        request = recall.request(gate)
+        started = time.monotonic()
+        pending = gate.publish_recall(request)
+        heard = self._heard(gate, pending, started)
+        inserted, fault = _memories(gate, recall, request, heard.verdict)
+        row = Row(recall.name, recall.title, recall.expected, *heard.cells, inserted, fault)
+        return RecallAnswer(pending.expectation.request_sha256, heard.verdict, row)
+
     def again(self, answer: Answer) -> Answer:
         """Send the very same bytes once more and wait for their verdict."""
         pending = self._gates[answer.scenario.policy_id].publish(answer.request)
@@ -118,6 +146,14 @@ class Platform:
 
     def _answered(self, scenario: Scenario, pending: Pending, started: float) -> Answer:
         gate = self._gates[scenario.policy_id]
+        heard = self._heard(gate, pending, started)
+        context, inserted, fault = _context(gate, scenario, pending.request, heard.verdict)
+        row = Row(scenario.name, scenario.title, scenario.expected, *heard.cells, inserted, fault)
+        digest = pending.expectation.request_sha256
+        return Answer(scenario, pending.request, digest, heard.verdict, row, context)
+
+    def _heard(self, gate: Gate, pending: Sent, started: float) -> _Heard:
+        """Wait until a request is answered, or is a dead letter."""
         digest = pending.expectation.request_sha256
         answered = pending.waiter.future
         observer = self.observer
@@ -129,17 +165,27 @@ class Platform:
         finally:
             gate.forget(pending)
         verdict = answered.result() if answered.done() and not answered.cancelled() else None
-        context, inserted, fault = _context(gate, scenario, pending.request, verdict)
-        if verdict is not None:
-            ending = Ending(verdict.outcome.value)
-            codes = tuple(dict.fromkeys(reason.code for reason in verdict.reasons))
-            place = verdict.reasons[0].path.removeprefix(_OWN_FIELDS) if verdict.reasons else ""
-        else:
-            code = observer.dead_letter(digest)
-            ending = Ending.UNANSWERED if code is None else Ending.DEAD_LETTER
-            codes, place = (() if code is None else (code,)), ""
-        row = Row(scenario.name, scenario.title, scenario.expected, ending, codes, place, milliseconds, inserted, fault)
-        return Answer(scenario, pending.request, digest, verdict, row, context)
+        return _Heard(verdict, None if verdict else observer.dead_letter(digest), milliseconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What came of waiting: a verdict, a dead letter's code, or neither."""
+
+    verdict: Verdict | None
+    code: str | None
+    milliseconds: int
+
+    @property
+    def cells(self) -> tuple[Ending, tuple[str, ...], str, int]:
+        """Ending, codes, place and time, as a row has them."""
+        if self.verdict is None:
+            ending = Ending.UNANSWERED if self.code is None else Ending.DEAD_LETTER
+            return ending, () if self.code is None else (self.code,), "", self.milliseconds
+        reasons = self.verdict.reasons
+        codes = tuple(dict.fromkeys(reason.code for reason in reasons))
+        place = reasons[0].path.removeprefix(_OWN_FIELDS) if reasons else ""
+        return Ending(self.verdict.outcome.value), codes, place, self.milliseconds
 
 
 def _context(
@@ -160,3 +206,14 @@ def _context(
     summary = scenario.sample.summary
     fault = "" if [message["content"] for message in context[1:]] == [MARKER + summary] else "context is another text"
     return context, f"the summary: {len(summary):,} for {scenario.sample.characters:,} characters", fault
+
+
+def _memories(gate: Gate, recall: Recall, request: MemoryRecalled, verdict: Verdict | None) -> tuple[str, str]:
+    """Return what the client puts into the prompt, in words, and what is wrong with it."""
+    try:
+        memories = gate.memories(request, verdict)
+    except PratiqueError as error:
+        return "nothing", f"memories: {error}"
+    admitted = {memory.entry_id: memory.content for memory in memories}
+    fault = "" if admitted == recall.contents else f"admitted: {', '.join(admitted) or 'none'}"
+    return f"{len(memories)} of {len(request.entries)} memories" if memories else "nothing", fault

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.markup import escape
 from rich.table import Table
 
+from infra.stack.memories import Recall
 from infra.stack.scenarios import Ending, Expected, Scenario
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class Planned:
     expected: Expected
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Planned:
-        """Return the row of a scenario."""
-        return cls(scenario.name, scenario.title, scenario.expected)
+    def of(cls, asked: Scenario | Recall) -> Planned:
+        """Return the row of what is asked."""
+        return cls(asked.name, asked.title, asked.expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ def table(rows: Sequence[Row]) -> Table:
     result = Table(*_COLUMNS, "", title="Pratique: what was asked, what came back", title_justify="left")
     result.columns[3].justify = "right"
     for row in rows:
-        colour = {Ending.ACCEPTED: "green", Ending.UNANSWERED: "red"}.get(row.ending, "yellow")
+        colour = {Ending.ACCEPTED: "green", Ending.APPLIED: "green", Ending.UNANSWERED: "red"}.get(row.ending, "yellow")
         title, ending, reasons, milliseconds, inserted = map(escape, row.cells)
         mark = "[green]as expected[/]" if row.is_right else "[bold red]NOT as expected[/]"
         result.add_row(title, f"[{colour}]{ending}[/]", reasons, milliseconds, inserted, mark)

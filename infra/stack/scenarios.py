@@ -39,6 +39,12 @@ class Ending(Enum):
     DEAD_LETTER = "DEAD LETTER"
     """Nobody answers; the bytes are in gate.dead-letter."""
 
+    APPLIED = "APPLIED"
+    """A command to the ledger took effect."""
+
+    REFUSED = "REFUSED"
+    """A command to the ledger changed nothing; the audit says why."""
+
     UNANSWERED = "UNANSWERED"
     """No verdict and no dead letter came in time; never expected."""
 
@@ -60,8 +66,14 @@ class Expected:
         """Return a quarantine for these reasons, all of them and no others."""
         return cls(Ending.QUARANTINED, tuple(code.value for code in codes))
 
+    @classmethod
+    def refused(cls, code: ReasonCode) -> Expected:
+        """Return a refusal of a command for this reason."""
+        return cls(Ending.REFUSED, (code.value,))
+
 
 ACCEPTED: Final = Expected(Ending.ACCEPTED)
+APPLIED: Final = Expected(Ending.APPLIED)
 
 
 class Asker(Protocol):

@@ -176,8 +176,12 @@ class Stack:
             running[REDIS] = self.redis.pid
         return {BROKER: self.broker.pid, **running} if self.broker.is_running else running
 
-    def run_cli(self, *arguments: str) -> str:
+    def run_cli(self, *arguments: str, given: str = "") -> str:
         """Run ``python -m topologies`` with the stack's settings and return what it printed.
+
+        Args:
+            *arguments: The command.
+            given: What it reads from standard input.
 
         Raises:
             UnavailableError: It exited with another status than 0.
@@ -187,7 +191,7 @@ class Stack:
             check=False,
             capture_output=True,
             text=True,
-            stdin=subprocess.DEVNULL,
+            input=given,
             env=self.supervisor.environment,
             cwd=ROOT,
         )

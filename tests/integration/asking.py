@@ -12,10 +12,11 @@ import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
+from pratique.asking import Sent
 from pratique.client import Gate, Pending, outcome
 from pratique.contract.avro import decode, encode
 from pratique.contract.digests import request_sha256
@@ -25,6 +26,7 @@ from pratique.contract.topics import (
     COMPACTION_QUARANTINED,
     COMPACTION_REQUESTED,
     EVIDENCE,
+    MEMORY_RECALLED,
     WORK,
 )
 from pratique.contract.trust import KeyRole
@@ -64,17 +66,58 @@ class Question:
         """What its verdict is bound to."""
         return request_sha256(self.value)
 
+    def publish(self, gate: Gate) -> Pending:
+        """Send it."""
+        return gate.publish(self.request)
+
     def check(self, verdict: Verdict | None) -> None:
         """Check an answer.
 
         Raises:
             AssertionError: It is missing, or another than the right one.
         """
-        assert verdict is not None, f"no verdict on {self.request.compaction_request_id}"
-        found = (verdict.outcome, frozenset(reason.code for reason in verdict.reasons))
-        assert found == (self.outcome, self.codes), f"{self.request.compaction_request_id}: {verdict.reasons}"
-        assert verdict.request_sha256 == self.sha256
+        check_verdict(self, verdict, self.request.compaction_request_id)
+        assert verdict is not None
         assert verdict.tenant_id == self.request.tenant_id
+
+
+class Asked(Protocol):
+    """A request of any kind, and its right answer."""
+
+    @property
+    def outcome(self) -> VerdictOutcome:
+        """The right outcome."""
+        ...
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The right reason codes."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """What its verdict is bound to."""
+        ...
+
+    def publish(self, gate: Gate) -> Sent:
+        """Send it."""
+        ...
+
+    def check(self, verdict: Verdict | None) -> None:
+        """Check an answer."""
+        ...
+
+
+def check_verdict(asked: Asked, verdict: Verdict | None, request_id: str) -> None:
+    """Check what every right answer says."""
+    assert verdict is not None, f"no verdict on {request_id}"
+    found = (verdict.outcome, frozenset(reason.code for reason in verdict.reasons))
+    assert found == (asked.outcome, asked.codes), f"{request_id}: {verdict.reasons}"
+    assert verdict.request_sha256 == asked.sha256
+
+
+Kind: TypeAlias = Callable[[Gate, str], Asked]
+"""Makes a request about a subject of its own."""
 
 
 def messages(subject: str) -> list[dict[str, str]]:
@@ -120,14 +163,14 @@ def unknown_policy(gate: Gate, subject: str) -> Question:
     return replace(question, request=replace(question.request, policy_id="no-such-policy"))
 
 
-MIXTURE: Final = (clean, conflicting, clean, forgetful, misplaced, clean, unreadable, unknown_policy)
+MIXTURE: Final[Sequence[Kind]] = (clean, conflicting, clean, forgetful, misplaced, clean, unreadable, unknown_policy)
 """What a stream is made of, in turn."""
 
 
-def questions(gate: Gate, count: int) -> Iterable[Question]:
-    """Return questions of every kind, each about messages of its own."""
+def questions(gate: Gate, count: int, mixture: Sequence[Kind] = MIXTURE) -> Iterable[Asked]:
+    """Return questions of every kind, each about a subject of its own."""
     run = uuid.uuid4().hex
-    for index, kind in zip(range(count), itertools.cycle(MIXTURE), strict=False):
+    for index, kind in zip(range(count), itertools.cycle(mixture), strict=False):
         yield kind(gate, f"tests/test_{run}_{index}.py")
 
 
@@ -139,16 +182,25 @@ class Stream:
         gate: Asks.
         count: How many questions.
         in_flight: How many at most wait for their answer.
+        mixture: What it is made of, in turn.
     """
 
-    def __init__(self, platform: Platform, gate: Gate, count: int, *, in_flight: int = IN_FLIGHT) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        gate: Gate,
+        count: int,
+        *,
+        in_flight: int = IN_FLIGHT,
+        mixture: Sequence[Kind] = MIXTURE,
+    ) -> None:
         self._platform = platform
         self._gate = gate
-        self._left = iter(questions(gate, count))
+        self._left = iter(questions(gate, count, mixture))
         self._in_flight = in_flight
-        self._waiting: list[tuple[Question, Pending]] = []
+        self._waiting: list[tuple[Asked, Sent]] = []
         self._since = platform.log.ends(*VERDICT_TOPICS)
-        self._asked: dict[str, Question] = {}
+        self._asked: dict[str, Asked] = {}
         self._answers: dict[str, Verdict | None] = {}
         self.count = count
 
@@ -203,7 +255,7 @@ class Stream:
             if question is None:
                 return
             self._asked[question.sha256] = question
-            self._waiting.append((question, self._gate.publish(question.request)))
+            self._waiting.append((question, question.publish(self._gate)))
 
     def _collect(self) -> bool:
         waiting = []
@@ -213,7 +265,7 @@ class Stream:
             elif pending.sent.done() and pending.sent.exception() is not None:
                 # Kafka was away for longer than the client tries: an agent platform sends the same bytes again.
                 self._gate.forget(pending)
-                waiting.append((question, self._gate.publish(question.request)))
+                waiting.append((question, question.publish(self._gate)))
             else:
                 waiting.append((question, pending))
         answered = len(self._waiting) - len(waiting)
@@ -239,8 +291,8 @@ def verdicts_since(platform: Platform, since: Ends) -> dict[str, list[Raw]]:
 def how_far(platform: Platform, requests: Iterable[str]) -> Mapping[str, int]:
     """Return how far requests got, as counts: what the log holds about them."""
     found: dict[str, list[str]] = {sha256: [] for sha256 in requests}
-    for record in platform.log.records(COMPACTION_REQUESTED, WORK, EVIDENCE, *VERDICT_TOPICS):
-        if record.topic == COMPACTION_REQUESTED:
+    for record in platform.log.records(COMPACTION_REQUESTED, MEMORY_RECALLED, WORK, EVIDENCE, *VERDICT_TOPICS):
+        if record.topic in {COMPACTION_REQUESTED, MEMORY_RECALLED}:
             sha256, step = request_sha256(record.value or b""), "requested"
         elif record.topic == WORK:
             sha256, step = request_sha256(decode(record.value, Work).request), "work"

@@ -296,9 +296,9 @@ class Platform:
         """The same, read."""
         return Settings.read(self.environment)
 
-    def cli(self, *arguments: str) -> str:
+    def cli(self, *arguments: str, given: str = "") -> str:
         """Run a command and return what it printed; it must succeed."""
-        return self._stack.run_cli(*arguments)
+        return self._stack.run_cli(*arguments, given=given)
 
 
 def _edit(path: Path, **changes: Any) -> None:  # noqa: ANN401 - JSON

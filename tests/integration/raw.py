@@ -71,6 +71,7 @@ class RawLog:
                 "group.id": "pratique-tests",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
+                "enable.partition.eof": True,
                 "fetch.message.max.bytes": 32 * 1024 * 1024,
                 "receive.message.max.bytes": 512 * 1024 * 1024,
             }
@@ -108,6 +109,9 @@ class RawLog:
         give_up_at = time.monotonic() + WAIT_S
         while left:
             for message in self._consumer.consume(1000, 0.2):
+                if _is_end(message):  # of a topic of transactions: what lies at its end is no record
+                    left.discard((str(message.topic()), cast("int", message.partition())))
+                    continue
                 record = _raw(message)
                 place = (record.topic, record.partition)
                 if record.offset < ends[place]:
@@ -173,6 +177,11 @@ class RawLog:
 
 class KafkaRefusedError(Exception):
     """The broker took a record for unacceptable; the text is Kafka's name of the error."""
+
+
+def _is_end(message: Message) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF
 
 
 def _raw(message: Message) -> Raw:

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.stack import scenarios
-from infra.stack.asking import Answer
+from infra.stack import curating, memories, scenarios
+from infra.stack.asking import Answer, RecallAnswer
 from infra.stack.asking import Platform as Asking
+from infra.stack.curating import Curator
+from infra.stack.demo_report import Planned, Row
+from infra.stack.memories import Recall
 from infra.stack.policies import weaken_scan_policy
 from infra.stack.scenarios import ALTERED_POLICY, DEFAULT_POLICY, QUICK_POLICY, Scenario
 from tests.integration.platform import SHORTEST_DEADLINE_MS
@@ -23,6 +26,9 @@ pytestmark = pytest.mark.containers
 
 BATCH = 32
 
+JUDGED_WITHOUT_A_MODEL = [recall for recall in memories.recalls() if "INJECTION" not in recall.expected.codes]
+"""The platform's primary detector is scripted."""
+
 
 @pytest.fixture(scope="module")
 def asking(one_platform: Platform) -> Iterator[Asking]:
@@ -34,10 +40,13 @@ def asking(one_platform: Platform) -> Iterator[Asking]:
         yield asking
 
 
-def check(answer: Answer, asking: Asking) -> None:
-    """Check a row of the demo's table, and that the topics hold nothing that contradicts it."""
-    row = answer.row
+def check_row(row: Row) -> None:
     assert row.is_right, f"{row.name}: {row.ending.value} {row.codes} {row.place} {row.fault}"
+
+
+def check(answer: Answer | RecallAnswer, asking: Asking) -> None:
+    """Check a row of the demo's table, and that the topics hold nothing that contradicts it."""
+    check_row(answer.row)
     answered = answer.verdict is not None
     assert asking.observer.wait_for(
         lambda: bool(asking.observer.verdicts(answer.request_sha256)) is answered, timeout_s=WAIT_S
@@ -60,6 +69,20 @@ def test_request_signed_for_another_tenant_is_a_dead_letter(platform: Platform, 
 
 def test_altered_policy_target_is_unavailable(platform: Platform, asking: Asking) -> None:
     check(asking.ask(scenarios.altered_policy()), asking)
+    platform.tend()
+
+
+@pytest.mark.parametrize("recall", JUDGED_WITHOUT_A_MODEL, ids=lambda recall: recall.name)
+def test_recall_gets_its_verdict(platform: Platform, asking: Asking, recall: Recall) -> None:
+    check(asking.recall(recall), asking)
+    platform.tend()
+
+
+def test_text_is_put_into_quarantine_and_taken_out_and_nobody_else_decides(platform: Platform, asking: Asking) -> None:
+    rows = list(Curator(asking, platform.cli, platform.settings).rows())
+    assert [Planned(row.name, row.title, row.expected) for row in rows] == list(curating.planned())
+    for row in rows:
+        check_row(row)
     platform.tend()
 
 

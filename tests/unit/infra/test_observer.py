@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.stack.observer import CODE_HEADER, Observer
+from infra.stack.observer import CODE_HEADER, TOPICS, Observer
+from pratique.contract.avro import encode
 from pratique.contract.canonical import bytes_sha256
-from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, DEAD_LETTER
+from pratique.contract.records import AuditEntry
+from pratique.contract.topics import COMPACTION_ACCEPTED, DEAD_LETTER, QUARANTINE_AUDIT, QUARANTINE_COMMANDS
 from streams.wire.dead_letter import PREFIX
 from tests.fakes.kafka import FakeKafka, FakeTransport
 
@@ -21,7 +23,7 @@ WAIT_S = 5.0
 @pytest.fixture
 def kafka() -> FakeKafka:
     kafka = FakeKafka()
-    kafka.create(COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, DEAD_LETTER)
+    kafka.create(*TOPICS)
     return kafka
 
 
@@ -49,6 +51,28 @@ def test_what_is_no_verdict_is_passed_over(kafka: FakeKafka, observer: Observer)
     kafka.append(DEAD_LETTER, b"k", b"later", [(CODE_HEADER, b"TOO_LARGE")])
     assert observer.wait_for(lambda: observer.dead_letter(bytes_sha256(b"later")) is not None, timeout_s=WAIT_S)
     assert observer.verdicts(bytes_sha256(b"no verdict")) == ()
+
+
+def test_a_command_is_known_by_its_key_and_what_became_of_it_by_its_bytes(kafka: FakeKafka, observer: Observer) -> None:
+    entry = AuditEntry(
+        accepted=False,
+        reason_code="SIGNER_NOT_AUTHORISED",
+        record_json=None,
+        command_sha256=bytes_sha256(b"command"),
+        key_id="k1",
+        command_partition=0,
+        command_offset=7,
+        command_json=None,
+        heads_count=0,
+        heads_sum="0" * 64,
+    )
+    kafka.append(QUARANTINE_COMMANDS, b"place", b"command", [])
+    kafka.append(QUARANTINE_AUDIT, b"place", encode(entry), [])
+    assert observer.wait_for(lambda: bool(observer.audited(b"command")), timeout_s=WAIT_S)
+    assert observer.audited(b"command") == (entry,)
+    assert observer.wait_for(lambda: bool(observer.commands(b"place")), timeout_s=WAIT_S)
+    assert observer.commands(b"place") == (b"command",)
+    assert observer.audited(b"another") == ()
 
 
 def test_a_wait_ends_when_woken(observer: Observer) -> None:
