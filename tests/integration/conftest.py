@@ -13,7 +13,7 @@ import pytest
 
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
 
-from tests.integration.kafka_container import KafkaContainer, kafka_image
+from tests.integration.kafka_container import SHORT_SESSION_MS, KafkaContainer, kafka_image
 from tests.integration.platform import Platform
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[KafkaContainer]:
     """A running broker; ``kafka.bootstrap`` is its address. Whoever stops it starts it again."""
-    with KafkaContainer(kafka_image()) as container:
+    settings = {"KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS": str(SHORT_SESSION_MS)}
+    with KafkaContainer(kafka_image(), settings=settings) as container:
         yield container
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 READY_TIMEOUT_S: Final = 60.0
 STOP_GRACE_S: Final = 20
 
+SHORT_SESSION_MS: Final = 3_000
+"""Shortest consumer session that the tests' broker takes: half of Kafka's own bound, so that takeovers are quick."""
+
 
 class KafkaContainer(DockerContainer):
     """One broker; use it as a context manager, or ``start`` and ``stop`` it.

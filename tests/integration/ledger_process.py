@@ -19,6 +19,7 @@ from pratique.errors import RefusedError
 from streams.adapters.ledger_writer import LedgerTopics, LedgerWriter, WriterTimes
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.application.ledger import LedgerLimits
+from tests.integration.kafka_container import SHORT_SESSION_MS
 from tests.unit.streams.domain.quarantine.builders import trust
 
 LOG = logging.getLogger("ledger-process")
@@ -45,7 +46,7 @@ def main() -> None:
             LedgerTopics(**given["topics"]),
             given["group"],
             f"{given['group']}.{os.getpid()}",
-            times=WriterTimes(6_000, given["transaction_timeout_ms"], given["batch_records"]),
+            times=WriterTimes(SHORT_SESSION_MS, given["transaction_timeout_ms"], given["batch_records"]),
             limits=LedgerLimits(given["entries_per_tenant"], 60_000),
             trust=lambda: known,
             metrics=PrometheusMetrics({"app": "ledger"}),

@@ -72,7 +72,7 @@ class Ledger:
     partitions: int = 2
     entries_per_tenant: int = 100_000
     batch_records: int = 25
-    transaction_timeout_ms: int = 10_000
+    transaction_timeout_ms: int = 5_000
     configuration: Mapping[str, str] = field(default_factory=dict)
     name: str = field(default_factory=lambda: f"ledger-{uuid.uuid4().hex[:8]}")
     now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
