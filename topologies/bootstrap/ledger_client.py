@@ -7,80 +7,43 @@ what the audit says of exactly that command. Content is fingerprinted here and s
 
 from __future__ import annotations
 
-import os
 import time
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from dataclasses import replace
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
-
-from pratique.contract.canonical import bytes_sha256
-from pratique.contract.records import AuditEntry
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_COMMANDS, QUARANTINE_LEDGER
-from pratique.contract.trust import KeyRole
-from pratique.errors import UnavailableError
-from streams.adapters.fingerprint_keys import FingerprintKeyFiles
-from streams.adapters.kafka_log import ReadRecord
+from pratique.errors import ConfigurationError
 from streams.adapters.ledger_log import LedgerLog
-from streams.adapters.system_clock import SystemClock
-from streams.domain.quarantine.authority import choose_signer
-from streams.domain.quarantine.command import Command, sign_command
+from streams.application.fingerprinting import fingerprints
+from streams.application.ports.quarantine import FingerprintKey
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, QuarantineRecord, parse_record
 from streams.domain.recall.fingerprint import fingerprint
 from streams.wire.ledger import read_audit, read_entry
-from topologies.bootstrap.ledger_view import is_applied
-from topologies.bootstrap.policy import key_source
-from topologies.bootstrap.policy_store import app_policy_store
+from topologies.bootstrap.ledger_commands import (
+    POLL_SECONDS,
+    Audited,
+    Curator,
+    Intent,
+    audit_ends,
+    await_audited,
+    send,
+)
+from topologies.bootstrap.ledger_state import ledger_log, partition_heads, same_content
+from topologies.bootstrap.ledger_view import fingerprint_keys, generations, is_applied
 from topologies.settings import Settings
 
-COMMAND_LIFETIME_MS: Final = 10 * 60 * 1000
-FLUSH_SECONDS: Final = 30.0
-POLL_SECONDS: Final = 0.1
-POLICY_ID: Final = "default"
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """What a curator wants.
-
-    Attributes:
-        action: Put into quarantine, or take out.
-        key: What.
-        key_generation: The fingerprint key that made the fingerprint.
-        incident_id: The incident.
-        reason: Why, in words; no content.
-        actor_id: Who; null for the signing key's id.
-        authentication_event_id: How the actor was authenticated; null for a new id of this signature.
-        policy_id: The policy whose recall policy and detector it is recorded under.
-    """
-
-    action: Action
-    key: LedgerKey
-    key_generation: str
-    incident_id: str
-    reason: str
-    actor_id: str | None = None
-    authentication_event_id: str | None = None
-    policy_id: str = POLICY_ID
-
-
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """An audit entry and when the log took it.
-
-    Attributes:
-        at_ms: Milliseconds since the epoch.
-        offset: Where it lies in its partition.
-    """
-
-    at_ms: int
-    offset: int
-    entry: AuditEntry
+__all__ = [
+    "Audited",
+    "Intent",
+    "change",
+    "companions",
+    "current_generation",
+    "fingerprint_of",
+    "generation_of",
+    "head",
+    "history",
+    "located",
+]
 
 
 def fingerprint_of(settings: Settings, content: str) -> tuple[str, str]:
@@ -90,17 +53,71 @@ def fingerprint_of(settings: Settings, content: str) -> tuple[str, str]:
         ConfigurationError: There is no such key here.
         MalformedError: There is no text.
     """
-    key = FingerprintKeyFiles(Path(settings.keys) if settings.keys else None, os.environ).current()
-    return fingerprint(content, key.secret), key.generation
+    generation = current_generation(settings)
+    return fingerprint(content, _held(settings, generation).secret), generation
 
 
 def current_generation(settings: Settings) -> str:
-    """Return the current generation of the fingerprint key.
+    """Return the current generation of the fingerprint key: the view says, or the key source where no view does.
 
     Raises:
         ConfigurationError: There is no such key here.
     """
-    return FingerprintKeyFiles(Path(settings.keys) if settings.keys else None, os.environ).current().generation
+    return generations(settings).current
+
+
+def generation_of(settings: Settings, key: LedgerKey) -> str:
+    """Return the key generation of an entry; the current one where there is no entry.
+
+    Raises:
+        ConfigurationError: Nothing says which is current.
+        UnavailableError: The cluster does not answer.
+    """
+    with ledger_log(settings) as log:
+        heads = partition_heads(log, key.partition(log.partition_count(QUARANTINE_LEDGER)))
+    return heads[key].key_generation if key in heads else current_generation(settings)
+
+
+def located(settings: Settings, scope: Scope, tenant_id: str | None, content: str) -> tuple[LedgerKey, str]:
+    """Return the entry of a text, and its key generation: the current one's where there is none under another.
+
+    Raises:
+        ConfigurationError: A key is missing.
+        UnavailableError: The cluster does not answer.
+    """
+    mark, current = fingerprint_of(settings, content)
+    key = LedgerKey.of(scope, tenant_id, mark)
+    with ledger_log(settings) as log:
+        heads = partition_heads(log, key.partition(log.partition_count(QUARANTINE_LEDGER)))
+    marks = fingerprints(content, fingerprint_keys(settings).held())
+    others = {LedgerKey.of(scope, tenant_id, other): generation for generation, other in marks.items()}
+    there = [other for other in (key, *others) if other in heads]
+    quarantined = [other for other in there if heads[other].quarantined]
+    found = next(iter([*quarantined, *there]), key)
+    return found, others.get(found, current)
+
+
+def companions(settings: Settings, intent: Intent, content: str | None) -> list[Intent]:
+    """Return what has to happen to the same content under other key generations, while a rotation is under way.
+
+    What is put in is put in under the generation to come as well, where content and key are at hand; what is taken out
+    is taken out under every generation.
+
+    Raises:
+        UnavailableError: The cluster does not answer.
+    """
+    if intent.action is Action.ADD:
+        following = generations(settings).following
+        held = {key.generation: key for key in fingerprint_keys(settings).held()}
+        if content is None or following not in held or following == intent.key_generation:
+            return []
+        mark = fingerprint(content, held[following].secret)
+        key = LedgerKey(intent.key.scope, intent.key.segment, mark)
+        return [replace(intent, key=key, key_generation=following, replaces=intent.key.fingerprint)]
+    with ledger_log(settings) as log:
+        heads = partition_heads(log, intent.key.partition(log.partition_count(QUARANTINE_LEDGER)))
+    others = [key for key in same_content(intent.key, heads) if heads[key].quarantined]
+    return [replace(intent, key=key, key_generation=heads[key].key_generation) for key in others]
 
 
 def history(settings: Settings, key: LedgerKey) -> list[Audited]:
@@ -110,7 +127,7 @@ def history(settings: Settings, key: LedgerKey) -> list[Audited]:
         UnavailableError: The cluster does not answer.
         LedgerBrokenError: The audit holds what is no audit entry.
     """
-    with _log(settings) as log:
+    with ledger_log(settings) as log:
         partition = key.partition(log.partition_count(QUARANTINE_AUDIT))
         bounds = log.bounds(QUARANTINE_AUDIT, partition)
         return [
@@ -127,7 +144,7 @@ def head(settings: Settings, key: LedgerKey) -> QuarantineRecord | None:
         UnavailableError: The cluster does not answer.
         LedgerBrokenError: The ledger topic holds what is no entry.
     """
-    with _log(settings) as log:
+    with ledger_log(settings) as log:
         return _head(log, key)
 
 
@@ -142,22 +159,17 @@ def change(settings: Settings, intent: Intent, *, wait_s: float) -> Audited | No
         CommandRefusedError: The command says something it may not.
         UnavailableError: The cluster, or the policy repository, does not answer.
     """
-    with _log(settings) as log:
-        partition = intent.key.partition(log.partition_count(QUARANTINE_COMMANDS))
+    with ledger_log(settings) as log:
+        count = log.partition_count(QUARANTINE_COMMANDS)
         before = _head(log, intent.key)
-        envelope = _signed(settings, intent, 0 if before is None else before.revision)
-        _, audit_end = log.bounds(QUARANTINE_AUDIT, partition)
-        _publish(settings, intent.key.record_key, envelope, partition)
+        commands = [Curator(settings).sign(intent, 0 if before is None else before.revision, count)]
+        ends = audit_ends(log, commands)
+        send(settings, commands)
         until = time.monotonic() + wait_s
-        while time.monotonic() < until:
-            _, end = log.bounds(QUARANTINE_AUDIT, partition)
-            for record in log.read(QUARANTINE_AUDIT, partition, audit_end, end):
-                found = _about(record, bytes_sha256(envelope))
-                if found is not None:
-                    return found if _has_effect(settings, found, partition, until) else None
-            audit_end = end
-            time.sleep(POLL_SECONDS)
-    return None
+        found = await_audited(log, commands, ends, until=until).get(commands[0].sha256)
+        if found is None or not _has_effect(settings, found, commands[0].partition, until):
+            return None
+        return found
 
 
 def _has_effect(settings: Settings, found: Audited, partition: int, until: float) -> bool:
@@ -170,11 +182,6 @@ def _has_effect(settings: Settings, found: Audited, partition: int, until: float
     return True
 
 
-def _about(record: ReadRecord, command_sha256: str) -> Audited | None:
-    entry = read_audit(record.value)
-    return Audited(record.timestamp, record.offset, entry) if entry.command_sha256 == command_sha256 else None
-
-
 def _head(log: LedgerLog, key: LedgerKey) -> QuarantineRecord | None:
     partition = key.partition(log.partition_count(QUARANTINE_LEDGER))
     found = None
@@ -185,57 +192,8 @@ def _head(log: LedgerLog, key: LedgerKey) -> QuarantineRecord | None:
     return found
 
 
-def _signed(settings: Settings, intent: Intent, expected_revision: int) -> bytes:
-    now_ms = SystemClock().wall_ms()
-    store = app_policy_store(settings, "ledger-command")
-    recall = store.newest(intent.policy_id).recall
-    keys = key_source(Path(settings.keys) if settings.keys else None)
-    role = KeyRole.TENANT_CURATOR if intent.key.scope is Scope.TENANT else KeyRole.GLOBAL_CURATOR
-    signers = {signer.key_id: signer for signer in keys.signers(role, intent.key.tenant_id)}
-
-    def command(actor_id: str) -> Command:
-        return Command(
-            proposed=QuarantineRecord(
-                key=intent.key,
-                revision=expected_revision + 1,
-                action=intent.action,
-                incident_id=intent.incident_id,
-                actor_id=actor_id,
-                authentication_event_id=intent.authentication_event_id or f"signature-{uuid.uuid4().hex}",
-                policy_version=recall.policy_version,
-                detector_version=recall.detector_revision,
-            ),
-            key_generation=intent.key_generation,
-            reason=intent.reason,
-            issued_at=now_ms,
-            expires_at=now_ms + COMMAND_LIFETIME_MS,
-        )
-
-    chosen = choose_signer(command("nobody"), store.trust(), list(signers), now_ms)
-    return sign_command(command(intent.actor_id or chosen), signers[chosen])
-
-
-def _publish(settings: Settings, key: bytes, envelope: bytes, partition: int) -> None:
-    producer = Producer({**settings.connection, "enable.idempotence": True, "acks": "all"})
-    failures: list[KafkaError] = []
-
-    def delivered(error: KafkaError | None, _: Message) -> None:
-        if error is not None:
-            failures.append(error)
-
-    try:
-        producer.produce(QUARANTINE_COMMANDS, envelope, key, partition=partition, on_delivery=delivered)
-    except KafkaException as error:
-        raise UnavailableError(f"{QUARANTINE_COMMANDS} did not take the command: {error.args[0].name()}") from error
-    if producer.flush(FLUSH_SECONDS) or failures:
-        problem = failures[0].name() if failures else "no answer"
-        raise UnavailableError(f"{QUARANTINE_COMMANDS} did not take the command: {problem}")
-
-
-@contextmanager
-def _log(settings: Settings) -> Iterator[LedgerLog]:
-    log = LedgerLog(settings.connection)
-    try:
-        yield log
-    finally:
-        log.close()
+def _held(settings: Settings, generation: str) -> FingerprintKey:
+    for key in fingerprint_keys(settings).held():
+        if key.generation == generation:
+            return key
+    raise ConfigurationError(f"fingerprint key of the current generation {generation} is not here")

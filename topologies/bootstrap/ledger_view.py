@@ -17,7 +17,7 @@ from typing import Final
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError, RefusedError
+from pratique.errors import ConfigurationError, RefusedError, UnavailableError
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
@@ -61,6 +61,36 @@ class Compared:
 
     entries: int
     differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generations:
+    """Where the fingerprint key stands.
+
+    Attributes:
+        current: The generation that is current.
+        following: The one that entries are being carried over to; empty where none is.
+    """
+
+    current: str
+    following: str
+
+
+def generations(settings: Settings) -> Generations:
+    """Return where the fingerprint key stands: as the view says, or the key source where no view does.
+
+    Raises:
+        ConfigurationError: Neither says.
+    """
+    if settings.redis_url:
+        client = _client(settings, RedisIdentity.LOOKUP)
+        try:
+            pointer = RedisLedger(client, client).pointer()
+        except UnavailableError:
+            pass  # it is away, or was never built: whoever puts something in must not have to wait for it
+        else:
+            return Generations(pointer.generation, pointer.following)
+    return Generations(fingerprint_keys(settings).current().generation, "")
 
 
 def fingerprint_keys(settings: Settings) -> FingerprintKeyFiles:

@@ -8,7 +8,6 @@ fingerprinted here, and sent nowhere. Settings come from the environment, and fr
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,23 +21,25 @@ from rich.progress import Progress
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import REASONS, ReasonCode
 from pratique.errors import ConfigurationError, MalformedError, UnavailableError
-from pratique.stack import STACK_FILE
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action
 from topologies.bootstrap.ledger_client import (
     Audited,
     Intent,
     change,
-    current_generation,
+    companions,
     fingerprint_of,
+    generation_of,
     head,
     history,
+    located,
 )
 from topologies.bootstrap.ledger_view import compare, rebuild
+from topologies.cli.ledger_keys import keys
+from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
-from topologies.settings import PREFIX, Settings
+from topologies.settings import Settings
 
-MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
 _LINES: Final = """\
 {revision}  {what}  {when}
    incident {incident}, by {who}, authentication event {authentication_event}, signed by {signed by}
@@ -52,14 +53,7 @@ def ledger() -> None:
     """The quarantine ledger: fingerprints of content that no agent is to recall."""
 
 
-def _stack_option(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "--stack",
-        type=click.Path(dir_okay=False, path_type=Path),
-        default=STACK_FILE,
-        show_default=True,
-        help="What `make up` left; the environment goes before it.",
-    )(command)
+ledger.add_command(keys)
 
 
 def _about(command: Callable[..., None]) -> Callable[..., None]:
@@ -69,7 +63,7 @@ def _about(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--fingerprint", help="The fingerprint itself, where the content is not at hand."),
         click.option("--tenant", help="The tenant it concerns."),
         click.option("--global", "everyone", is_flag=True, help="It concerns every tenant."),
-        _stack_option,
+        stack_option,
     ]
     for option in reversed(options):
         command = option(command)
@@ -124,8 +118,9 @@ def remove(**given: Any) -> None:  # noqa: ANN401 - the options above
 @speaks
 def show(*, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
     """Show the history of CONTENT: who did what, when, why, and what was refused. Exit 1 if it is not quarantined."""
-    settings = _settings(given["stack"])
-    key, _ = _key(settings, given)
+    settings = stack_settings(given["stack"])
+    given["text"] = None if given["content"] is None else _text(given["content"])
+    key, _ = _key(settings, given, is_new=False)
     newest = head(settings, key)
     rows = [_row(item) for item in history(settings, key)]
     is_quarantined = newest is not None and newest.action is Action.ADD
@@ -144,7 +139,7 @@ def show(*, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options 
 @click.option(
     "--grace", type=click.FloatRange(min=0), default=5.0, show_default=True, help="Seconds that the old view stays."
 )
-@_stack_option
+@stack_option
 @json_option
 @speaks
 def rebuild_command(*, grace: float, stack: Path, as_json: bool) -> None:
@@ -152,7 +147,7 @@ def rebuild_command(*, grace: float, stack: Path, as_json: bool) -> None:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("partitions")
         rebuilt = rebuild(
-            _settings(stack), lambda done, count: bar.update(task, completed=done, total=count), grace_s=grace
+            stack_settings(stack), lambda done, count: bar.update(task, completed=done, total=count), grace_s=grace
         )
     if as_json:
         print_json({"namespace": rebuilt.namespace, "generation": rebuilt.generation, "dropped": rebuilt.dropped})
@@ -163,12 +158,12 @@ def rebuild_command(*, grace: float, stack: Path, as_json: bool) -> None:
 
 
 @ledger.command("verify")
-@_stack_option
+@stack_option
 @json_option
 @speaks
 def verify_command(*, stack: Path, as_json: bool) -> None:
     """Compare ledger topic, audit and view, and print every difference; exit 1 if there is one."""
-    compared = compare(_settings(stack))
+    compared = compare(stack_settings(stack))
     rows = [[item.where, item.what, item.detail] for item in compared.differences]
     if as_json:
         named = [dict(zip(("where", "what", "detail"), row, strict=True)) for row in rows]
@@ -182,8 +177,10 @@ def verify_command(*, stack: Path, as_json: bool) -> None:
 
 
 def _change(action: Action, given: dict[str, Any]) -> None:
-    settings = _settings(given["stack"])
-    key, generation = _key(settings, given)
+    settings = stack_settings(given["stack"])
+    given["text"] = None if given["content"] is None else _text(given["content"])
+    key, generation = _key(settings, given, is_new=action is Action.ADD)
+    content = given["text"]
     intent = Intent(
         action=action,
         key=key,
@@ -198,14 +195,33 @@ def _change(action: Action, given: dict[str, Any]) -> None:
     if result is None:
         raise UnavailableError(f"the command was sent; within {given['wait_s']:g} s the ledger said nothing of it")
     row = _row(result)
+    others = _companions(settings, intent, content, given["wait_s"]) if result.entry.accepted else []
+    also = [_row(item) for item in others]
     if given["as_json"]:
-        print_json(row)
+        print_json({**row, "other_generations": [*also]})
     else:
         print_table(key.record_key.decode(), ("what", "value"), [[name, str(row[name])] for name in COLUMNS])
+        for other in also:
+            click.echo(f"under key generation {other['key_generation']}: {other['what']}")
     if not result.entry.accepted:
         code = ReasonCode(result.entry.reason_code or "")
         click.echo(f"pratique: refused: {REASONS[code].meaning} {REASONS[code].remedy}", err=True)
         sys.exit(int(Exit.NO))
+
+
+def _companions(settings: Settings, intent: Intent, content: str | None, wait_s: float) -> list[Audited]:
+    """Do the same under other key generations; what is not done there is for ``keys fill`` to do."""
+    done = []
+    for other in companions(settings, intent, content):
+        result = change(settings, other, wait_s=wait_s)
+        if result is None or not result.entry.accepted:
+            click.echo(
+                f"pratique: not done under key generation {other.key_generation}: see `pratique ledger keys status`",
+                err=True,
+            )
+        if result is not None:
+            done.append(result)
+    return done
 
 
 def _row(audited: Audited) -> dict[str, JsonValue]:
@@ -235,15 +251,18 @@ def _row(audited: Audited) -> dict[str, JsonValue]:
     }
 
 
-def _key(settings: Settings, given: dict[str, Any]) -> tuple[LedgerKey, str]:
+def _key(settings: Settings, given: dict[str, Any], *, is_new: bool) -> tuple[LedgerKey, str]:
     if (given["tenant"] is None) != bool(given["everyone"]):
         raise ConfigurationError("say whom it concerns: --tenant ID, or --global")
     if (given["content"] is None) != (given["fingerprint"] is not None):
         raise ConfigurationError("say what is meant: CONTENT, a file or -, or --fingerprint")
     scope = Scope.GLOBAL if given["everyone"] else Scope.TENANT
     if given["fingerprint"] is not None:
-        return LedgerKey.of(scope, given["tenant"], given["fingerprint"]), current_generation(settings)
-    found, generation = fingerprint_of(settings, _text(given["content"]))
+        key = LedgerKey.of(scope, given["tenant"], given["fingerprint"])
+        return key, generation_of(settings, key)
+    if not is_new:
+        return located(settings, scope, given["tenant"], given["text"])
+    found, generation = fingerprint_of(settings, given["text"])
     return LedgerKey.of(scope, given["tenant"], found), generation
 
 
@@ -255,9 +274,3 @@ def _text(file: BinaryIO) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise MalformedError("content is not UTF-8") from None
-
-
-def _settings(stack: Path) -> Settings:
-    facts: dict[str, object] = json.loads(stack.read_text("utf-8")) if stack.is_file() else {}
-    stated = {PREFIX + name.upper(): value for name, value in facts.items() if isinstance(value, str)}
-    return Settings.read({**stated, **os.environ})
