@@ -177,6 +177,18 @@ QUARANTINE_AUDIT: Final = TopicSpec(
     append_time=True,
     fixed_partitions=True,
 )
+QUARANTINE_REVIEW: Final = TopicSpec(
+    name=topics.QUARANTINE_REVIEW,
+    record="ReviewEntry: what became of an automatic entry",
+    key=_LEDGER_KEY,
+    writers=("ledger",),
+    content=False,
+    cleanup="compact",
+    retention_ms=-1,
+    max_message_bytes=_LEDGER_BYTES,
+    append_time=True,
+    fixed_partitions=True,
+)
 DEAD_LETTER: Final = TopicSpec(
     name=topics.DEAD_LETTER,
     record="the original bytes",
@@ -199,6 +211,7 @@ TOPICS: Final[tuple[TopicSpec, ...]] = (
     QUARANTINE_COMMANDS,
     QUARANTINE_LEDGER,
     QUARANTINE_AUDIT,
+    QUARANTINE_REVIEW,
     DEAD_LETTER,
 )
 """Every topic that an app of this release reads or writes."""

@@ -12,7 +12,9 @@ several writers, one holds a partition; one that was paused and replaced can't w
 4. Assignments are eager: every change of the group gives each partition up, and its state with it.
 
 Whatever fails within a transaction ends the writer: ``run`` raises, and the process is to end without committing
-anything more. It is started again, and begins at 1. Offsets, positions and moments are the broker's; no clock is read.
+anything more. It is started again, and begins at 1. Offsets, positions and moments are the broker's; a clock is read
+for one thing alone, the end of automatic entries, which is a transaction like any other and as fenced: it states the
+offset that the partition stands at once more.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
@@ -28,16 +31,19 @@ from pratique.contract.trust import TrustTarget
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters.kafka_log import ReadRecord
 from streams.adapters.ledger_log import LedgerLog, StoppingError, bear, read_record
-from streams.application.ledger import Decision, LedgerLimits, LedgerPartition
+from streams.application.ledger import LedgerLimits, LedgerPartition
+from streams.application.ledger_decision import Decision, Rules, no_rules
 from streams.application.ports.log import Channel, Output
 from streams.application.ports.metrics import Metrics
 from streams.errors import LedgerBrokenError
-from streams.wire.ledger import outputs, read_audit, read_entry
+from streams.wire.ledger import consequences, outputs, read_audit, read_entry, read_review
 
 LOG: Final = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 0.2
 REQUEST_SECONDS: Final = 10.0
+END_EVERY_MS: Final = 1_000
+"""How often is looked for automatic entries whose time is over."""
 
 STEPS: Final = ("check/write", "write/send_offsets", "send_offsets/commit", "commit/next")
 """The moments at which a writer may be interrupted, as tests name them."""
@@ -59,17 +65,20 @@ class LedgerTopics:
         commands: Read.
         ledger: Written; compacted.
         audit: Written; kept.
+        review: Written; compacted.
         dead_letter: Written.
     """
 
     commands: str
     ledger: str
     audit: str
+    review: str
     dead_letter: str
 
     def of(self, channel: Channel) -> str:
         """Return the topic behind a channel."""
-        return {Channel.LEDGER: self.ledger, Channel.AUDIT: self.audit, Channel.DEAD_LETTER: self.dead_letter}[channel]
+        names = {Channel.LEDGER: self.ledger, Channel.AUDIT: self.audit, Channel.REVIEW: self.review}
+        return self.dead_letter if channel is Channel.DEAD_LETTER else names[channel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,8 @@ class LedgerWriter:
         times: What it takes its time for.
         limits: What a partition takes.
         trust: Returns the trust target to go by.
+        rules: Returns the rules of automatic quarantine to go by.
+        now_ms: The time by which automatic entries end, in milliseconds since the epoch.
         metrics: Counts.
         is_stopping: Whether the process was told to end.
         on_ready: Called when the first assignment is loaded.
@@ -115,6 +126,8 @@ class LedgerWriter:
         times: WriterTimes,
         limits: LedgerLimits,
         trust: Callable[[], TrustTarget],
+        rules: Rules = no_rules,
+        now_ms: Callable[[], int] = lambda: 0,
         metrics: Metrics,
         is_stopping: Callable[[], bool],
         on_ready: Callable[[], None] = lambda: None,
@@ -124,6 +137,10 @@ class LedgerWriter:
         self._batch_records = times.batch_records
         self._limits = limits
         self._trust = trust
+        self._rules = rules
+        self._now_ms = now_ms
+        self._looked_ms = 0
+        self._positions: dict[int, int] = {}
         self._metrics = metrics
         self._is_stopping = is_stopping
         self._on_ready = on_ready
@@ -172,6 +189,7 @@ class LedgerWriter:
             )
             while not self._is_stopping():
                 self._serve(self._consumer.consume(self._batch_records, POLL_SECONDS))
+                self._end()
         except StoppingError:
             return
         except KafkaException as error:
@@ -195,24 +213,43 @@ class LedgerWriter:
         if not records:
             return
         trust = self._trust()
-        decided = [(record, self._partitions[record.partition].decide(record, trust)) for record in records]
-        self._reached("check/write")
-        self._producer.begin_transaction()
-        try:
-            self._write(decided)
-        except KafkaException as error:
-            self._abort(error)
-            raise
-        self._reached("commit/next")
+        decided = [
+            (record, self._partitions[record.partition].decide(record, trust, self._rules)) for record in records
+        ]
+        written = [output for record, decision in decided for output in outputs(record, decision)]
+        self._commit(written, {record.partition: record.offset + 1 for record in records})
         for _, decision in decided:
             self._count(decision)
 
-    def _write(self, decided: Sequence[tuple[ReadRecord, Decision]]) -> None:
-        for record, decision in decided:
-            for output in outputs(record, decision):
-                self._produce(output)
+    def _end(self) -> None:
+        """Take out the automatic entries whose time is over, some at a time."""
+        now_ms = self._now_ms()
+        if now_ms - self._looked_ms < END_EVERY_MS:
+            return
+        self._looked_ms = now_ms
+        for partition, state in self._partitions.items():
+            decided = list(islice(state.ended(now_ms), self._batch_records))
+            if decided:
+                written = [output for decision in decided for output in consequences(decision, partition)]
+                self._commit(written, {partition: self._positions[partition]})
+            for decision in decided:
+                self._count(decision)
+
+    def _commit(self, written: Sequence[Output], offsets: Mapping[int, int]) -> None:
+        self._reached("check/write")
+        self._producer.begin_transaction()
+        try:
+            self._write(written, offsets)
+        except KafkaException as error:
+            self._abort(error)
+            raise
+        self._positions.update(offsets)
+        self._reached("commit/next")
+
+    def _write(self, written: Sequence[Output], offsets: Mapping[int, int]) -> None:
+        for output in written:
+            self._produce(output)
         self._reached("write/send_offsets")
-        offsets = {record.partition: record.offset + 1 for record, _ in decided}
         places = [TopicPartition(self._topics.commands, *item) for item in offsets.items()]
         _repeatedly(lambda: self._producer.send_offsets_to_transaction(places, self._fence, REQUEST_SECONDS))
         self._reached("send_offsets/commit")
@@ -238,9 +275,11 @@ class LedgerWriter:
                 LOG.warning("transaction not aborted by us: %s", second.args[0].name())
 
     def _count(self, decision: Decision) -> None:
+        if decision.automatic:
+            self._metrics.count("ledger_automatic_total", result=decision.automatic)
         if decision.entry is not None:
             self._metrics.count("ledger_transitions_total")
-        elif decision.audit is not None and decision.audit.reason_code is not None:
+        elif not decision.automatic and decision.audit is not None and decision.audit.reason_code is not None:
             self._metrics.count("ledger_refusals_total", code=decision.audit.reason_code)
         if decision.dead is not None:
             self._metrics.count("dead_letters_total", code=decision.dead.value)
@@ -253,6 +292,7 @@ class LedgerWriter:
         if not consumer.memberid():
             raise WriterFencedError("was thrown out of the group while it was given partitions")
         self._partitions.clear()
+        self._positions = {}
         LOG.info("is given %d partitions; awaits stable offsets", len(partitions))
         starts = self._log.patiently(lambda: _committed(consumer, partitions), "its predecessor's transaction")
         lost = [start.partition for start in starts if start.offset < 0]
@@ -263,6 +303,7 @@ class LedgerWriter:
             )
         for start in starts:
             self._partitions[start.partition] = self._load(start.partition)
+            self._positions[start.partition] = start.offset
         consumer.assign(starts)
         LOG.info("holds %d partitions, %d entries", len(starts), sum(map(len, self._partitions.values())))
         self._metrics.gauge("ledger_partitions", len(starts))
@@ -283,12 +324,14 @@ class LedgerWriter:
             raise LedgerBrokenError(f"ledger partition {partition} begins at offset {low}: its beginning was deleted")
         for record in self._log.read(self._topics.ledger, partition, low, end):
             state.load(record.key, read_entry(record.value))
+        for record in self._log.read(self._topics.review, partition, *self._log.bounds(self._topics.review, partition)):
+            state.load_review(record.key, read_review(record.value))
         newest = self._log.newest(self._topics.audit, partition)
         state.check(None if newest is None else read_audit(newest.value))
         return state
 
     def _agreed_count(self) -> int:
-        names = (self._topics.commands, self._topics.ledger, self._topics.audit)
+        names = (self._topics.commands, self._topics.ledger, self._topics.audit, self._topics.review)
         counts = {name: self._log.partition_count(name) for name in names}
         if len(set(counts.values())) != 1:
             raise RefusedError(f"the ledger's topics differ in their partition counts: {counts}")

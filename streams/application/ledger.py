@@ -10,21 +10,27 @@ Every command that somebody who is known has signed leaves an audit entry, whate
 known to have sent leaves a dead letter. The audit states, with every entry, how many entries the partition holds and
 the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on. It
 states as well which key generations are retired here, whose entries the topic holds no more.
+
+What verdicts ask for by themselves is ``streams.application.ledger_automatic``'s.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract.canonical import bytes_sha256
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry, LedgerEntry
+from pratique.contract.records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
+from streams.application.ledger_automatic import AutomaticEntries, Written
+from streams.application.ledger_decision import Decision, Rules, no_rules
 from streams.application.ports.log import LogRecord
 from streams.domain.quarantine.authority import Authenticated, authenticate, check_authority
+from streams.domain.quarantine.automatic import is_automatic
 from streams.domain.quarantine.command import Command, parse_command
 from streams.domain.quarantine.generation import (
     MAX_RETIRED,
@@ -34,7 +40,7 @@ from streams.domain.quarantine.generation import (
     uncovered,
 )
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
-from streams.domain.quarantine.record import Action, parse_record
+from streams.domain.quarantine.record import Action, QuarantineRecord, parse_record
 from streams.domain.quarantine.transition import Applied, Effect, Head, Refused, apply
 from streams.errors import CommandRefusedError, LedgerBrokenError
 
@@ -58,25 +64,6 @@ class LedgerLimits:
     skew_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What becomes of one command.
-
-    Attributes:
-        key: The key of what is written: the ledger key, or the command's own where it names no entry.
-        entry: The entry's new head; none where nothing changes.
-        audit: What is recorded; none where nobody is known to have sent it.
-        dead: Why the command is kept as a dead letter; none where it is not.
-        tombstones: Keys whose entries are taken from the ledger topic, in order.
-    """
-
-    key: bytes | None
-    entry: LedgerEntry | None
-    audit: AuditEntry | None
-    dead: ReasonCode | None
-    tombstones: tuple[bytes, ...] = ()
-
-
 class LedgerPartition:
     """The entries of one partition.
 
@@ -94,6 +81,7 @@ class LedgerPartition:
         self._counts: Counter[str] = Counter()
         self._sum = 0
         self._retired: set[str] = set()
+        self._automatic = AutomaticEntries(self)
 
     def __len__(self) -> int:
         return len(self._heads)
@@ -145,6 +133,16 @@ class LedgerPartition:
         )
         self._put(record.key, head)
 
+    def load_review(self, record_key: bytes | None, entry: ReviewEntry | None) -> None:
+        """Take over a record of the review topic, as ``load`` does of the ledger topic; none is a tombstone.
+
+        Raises:
+            LedgerBrokenError: It is no record of this partition.
+        """
+        self._automatic.load(record_key, entry)
+        if LedgerKey.parse(record_key).partition(self._partition_count) != self._partition:
+            raise LedgerBrokenError(f"review partition {self._partition} holds a record of another partition")
+
     def check(self, audit: AuditEntry | None) -> None:
         """Hold what was loaded to what the newest audit entry of the partition says of it.
 
@@ -161,12 +159,13 @@ class LedgerPartition:
 
     # -- what is commanded -------------------------------------------------------------------------------------------
 
-    def decide(self, record: LogRecord, trust: TrustTarget) -> Decision:
+    def decide(self, record: LogRecord, trust: TrustTarget, rules: Rules = no_rules) -> Decision:
         """Return what becomes of a command, and let the state be what it is after it.
 
         Args:
             record: The command, as the log holds it.
             trust: The trust target at its newest.
+            rules: The rules of automatic quarantine at their newest.
         """
         envelope = record.value or b""
         if len(envelope) > MAX_ENVELOPE_BYTES:
@@ -175,17 +174,30 @@ class LedgerPartition:
             signer = authenticate(envelope, trust)
         except CommandRefusedError as error:
             return Decision(record.key, None, None, error.code)
+        if is_automatic(signer.payload):
+            return self._automatic.decide(record, signer, trust, rules)
+        return self._commanded(record, envelope, signer, trust)
+
+    def ended(self, now_ms: int) -> Iterator[Decision]:
+        """Yield what becomes of the automatic entries whose time is over; the state is what it is after each.
+
+        Args:
+            now_ms: Now, in milliseconds since the epoch: the one moment that is not the log's.
+        """
+        return self._automatic.ended(now_ms)
+
+    def _commanded(self, record: LogRecord, envelope: bytes, signer: Authenticated, trust: TrustTarget) -> Decision:
         if is_retirement(signer.payload):
             return self._retire(record, envelope, signer, trust)
         try:
             command = parse_command(signer.payload)
         except CommandRefusedError as error:
-            audit = self._audit(record, signer.key_id, error.code)
+            audit = self.audit(record, signer.key_id, error.code)
             return Decision(None, None, audit, error.code)
         try:
             self._check_place(command, record)
             key_id = check_authority(command, envelope, signer, trust, record.timestamp)
-            self._check_period(command.issued_at, command.expires_at, record.timestamp)
+            self.check_period(command.issued_at, command.expires_at, record.timestamp)
         except CommandRefusedError as error:
             return self._refusal(record, command, signer, error.code)
         return self._transition(record, command, Authenticated(signer.payload, key_id))
@@ -203,39 +215,77 @@ class LedgerPartition:
             return self._refusal(record, command, signer, ReasonCode.LEDGER_REPLACED_UNKNOWN)
         if before is None and self._is_full(command):
             return self._refusal(record, command, signer, ReasonCode.QUOTA_EXCEEDED)
-        self._put(command.key, result.head)
-        event_id = result.head.event_id.hex()
-        entry = LedgerEntry(
-            record_json=result.record.text_of(event_id),
-            revision=result.head.revision,
-            event_id=event_id,
-            previous_event_id=None if before is None else before.event_id.hex(),
-            key_generation=result.head.key_generation,
-            replaces=None if result.head.replaces is None else result.head.replaces.hex(),
+        reviewed = self._automatic.spoken(command, record.timestamp)
+        entry = self._entered(result.record, result.head)
+        audit = self.audit(record, signer.key_id, None, signer.payload, record_json=entry.record_json)
+        return Decision(command.key.record_key, entry, audit, None, reviewed=reviewed)
+
+    # -- for what is automatic ---------------------------------------------------------------------------------------
+
+    @property
+    def partition(self) -> int:
+        """The partition's number."""
+        return self._partition
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions there are in each of the ledger's topics."""
+        return self._partition_count
+
+    def room_of(self, key: LedgerKey) -> int:
+        """Return how many entries automatic ones of a key's tenant may still take: half of all are its curators'."""
+        return self._limits.entries_per_tenant // 2 - self._counts[key.place]
+
+    def is_retired(self, key_generation: str) -> bool:
+        """Return whether a key generation is retired here."""
+        return key_generation in self._retired
+
+    def added(self, record: QuarantineRecord, key_generation: str) -> LedgerEntry:
+        """Put in a record that follows upon the entry's head, whatever that is, and return the entry."""
+        before = self.head(record.key)
+        head = Head(
+            revision=record.revision,
+            event_id=bytes.fromhex(record.event_id),
+            previous_event_id=None if before is None else before.event_id,
+            quarantined=record.action is Action.ADD,
+            key_generation=key_generation,
+            replaces=None if before is None else before.replaces,
         )
-        audit = self._audit(record, signer.key_id, None, signer.payload, record_json=entry.record_json)
-        return Decision(command.key.record_key, entry, audit, None)
+        return self._entered(record, head)
+
+    def _entered(self, record: QuarantineRecord, head: Head) -> LedgerEntry:
+        """Let a record be its entry's newest, and return the entry."""
+        self._put(record.key, head)
+        event_id, previous = head.event_id.hex(), head.previous_event_id
+        return LedgerEntry(
+            record_json=record.text_of(event_id),
+            revision=head.revision,
+            event_id=event_id,
+            previous_event_id=None if previous is None else previous.hex(),
+            key_generation=head.key_generation,
+            replaces=None if head.replaces is None else head.replaces.hex(),
+        )
 
     def _retire(self, record: LogRecord, envelope: bytes, signer: Authenticated, trust: TrustTarget) -> Decision:
         try:
             retirement = parse_retirement(signer.payload)
         except CommandRefusedError as error:
-            return Decision(None, None, self._audit(record, signer.key_id, error.code), error.code)
+            return Decision(None, None, self.audit(record, signer.key_id, error.code), error.code)
         key, generation = retirement.record_key, retirement.key_generation
         try:
-            self._check_here(record, key, retirement.partition)
+            self.check_here(record, key, retirement.partition)
             key_id = check_retirer(envelope, trust, record.timestamp)
-            self._check_period(retirement.issued_at, retirement.expires_at, record.timestamp)
+            self.check_period(retirement.issued_at, retirement.expires_at, record.timestamp)
             if generation not in self._retired:
                 self._check_retirable(generation)
         except CommandRefusedError as error:
-            return Decision(key, None, self._audit(record, signer.key_id, error.code, signer.payload), None)
+            return Decision(key, None, self.audit(record, signer.key_id, error.code, signer.payload), None)
         code = ReasonCode.LEDGER_COMMAND_REPLAYED if generation in self._retired else None
         tombstones = tuple(sorted(key for key, head in self._heads.items() if head.key_generation == generation))
         for gone in tombstones:
             self._take(gone)
         self._retired.add(generation)
-        return Decision(key, None, self._audit(record, key_id, code, signer.payload, stands=True), None, tombstones)
+        return Decision(key, None, self.audit(record, key_id, code, signer.payload, stands=True), None, tombstones)
 
     def _check_retirable(self, generation: str) -> None:
         if len(self._retired) >= MAX_RETIRED:
@@ -247,16 +297,16 @@ class LedgerPartition:
 
     def _standing(self, record: LogRecord, command: Command, signer: Authenticated, applied: Applied) -> Decision:
         code = ReasonCode.LEDGER_COMMAND_REPLAYED
-        audit = self._audit(record, signer.key_id, code, signer.payload, record_json=applied.record.text)
+        audit = self.audit(record, signer.key_id, code, signer.payload, record_json=applied.record.text)
         return Decision(command.key.record_key, None, audit, None)
 
     def _refusal(self, record: LogRecord, command: Command, signer: Authenticated, code: ReasonCode) -> Decision:
-        audit = self._audit(record, signer.key_id, code, signer.payload)
+        audit = self.audit(record, signer.key_id, code, signer.payload)
         return Decision(command.key.record_key, None, audit, None)
 
-    def _audit(
+    def audit(
         self,
-        record: LogRecord,
+        record: Written,
         key_id: str,
         code: ReasonCode | None,
         payload: bytes | None = None,
@@ -264,6 +314,7 @@ class LedgerPartition:
         record_json: str | None = None,
         stands: bool = False,
     ) -> AuditEntry:
+        """Return what is recorded of a command, and what the partition holds after it."""
         return AuditEntry(
             accepted=stands or record_json is not None,
             reason_code=None if code is None else code.value,
@@ -279,16 +330,26 @@ class LedgerPartition:
         )
 
     def _check_place(self, command: Command, record: LogRecord) -> None:
-        self._check_here(record, command.key.record_key, command.key.partition(self._partition_count))
+        self.check_here(record, command.key.record_key, command.key.partition(self._partition_count))
 
-    def _check_here(self, record: LogRecord, key: bytes, partition: int) -> None:
+    def check_here(self, record: LogRecord, key: bytes, partition: int) -> None:
+        """Require that a command lies under its key and in its partition, and here.
+
+        Raises:
+            CommandRefusedError: LEDGER_PARTITION_DIFFERS.
+        """
         if record.key != key or not partition == self._partition == record.partition:
             raise CommandRefusedError(
                 "command lies under another key or in another partition than its own",
                 code=ReasonCode.LEDGER_PARTITION_DIFFERS,
             )
 
-    def _check_period(self, issued_at: int, expires_at: int, at_ms: int) -> None:
+    def check_period(self, issued_at: int, expires_at: int, at_ms: int) -> None:
+        """Require that a moment is within a command's time, one's clock being a little ahead of another's.
+
+        Raises:
+            CommandRefusedError: REQUEST_EXPIRED.
+        """
         if at_ms >= expires_at or at_ms < issued_at - self._limits.skew_ms:
             raise CommandRefusedError("command came after its time, or before it", code=ReasonCode.REQUEST_EXPIRED)
 

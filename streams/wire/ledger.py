@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract import avro
-from pratique.contract.records import AuditEntry, LedgerEntry
+from pratique.contract.records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.errors import MalformedError
-from streams.application.ledger import Decision
+from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel, LogRecord, Output
 from streams.domain.quarantine.generation import RETIREMENT_SCHEMA_VERSION
 from streams.domain.quarantine.ledger_key import LedgerKey
@@ -56,13 +56,27 @@ def outputs(record: LogRecord, decision: Decision) -> list[Output]:
     if decision.dead is not None:
         # The command's own time, so that the same log gives the same bytes.
         written.append(dead_letter(record, decision.dead, now_ms=record.timestamp))
+    return written + consequences(decision, record.partition)
+
+
+def consequences(decision: Decision, partition: int) -> list[Output]:
+    """Return what a decision writes to the ledger's own topics, the audit's last; for one that no command led to, all.
+
+    Args:
+        decision: The decision.
+        partition: Where it was made.
+    """
+    written: list[Output] = []
     if decision.entry is not None:
         value = avro.encode(decision.entry)
-        written.append(Output(Channel.LEDGER, decision.key, value, partition=record.partition))
-    written += (Output(Channel.LEDGER, gone, None, partition=record.partition) for gone in decision.tombstones)
+        written.append(Output(Channel.LEDGER, decision.key, value, partition=partition))
+    written += (Output(Channel.LEDGER, gone, None, partition=partition) for gone in decision.tombstones)
+    if decision.reviewed is not None:
+        known = None if decision.reviewed.entry is None else avro.encode(decision.reviewed.entry)
+        written.append(Output(Channel.REVIEW, decision.reviewed.key, known, partition=partition))
     if decision.audit is not None:
         value = avro.encode(decision.audit)
-        written.append(Output(Channel.AUDIT, decision.key, value, partition=record.partition))
+        written.append(Output(Channel.AUDIT, decision.key, value, partition=partition))
     return written
 
 
@@ -78,6 +92,20 @@ def read_entry(value: bytes | None) -> LedgerEntry | None:
         return avro.decode(value, LedgerEntry, max_bytes=MAX_RECORD_BYTES)
     except MalformedError as error:
         raise LedgerBrokenError(f"the ledger topic holds what is no entry: {error}") from None
+
+
+def read_review(value: bytes | None) -> ReviewEntry | None:
+    """Read a record of the review topic; none where it is a tombstone.
+
+    Raises:
+        LedgerBrokenError: It is neither.
+    """
+    if value is None:
+        return None
+    try:
+        return avro.decode(value, ReviewEntry, max_bytes=MAX_RECORD_BYTES)
+    except MalformedError as error:
+        raise LedgerBrokenError(f"the review topic holds what is no review: {error}") from None
 
 
 def read_audit(value: bytes | None) -> AuditEntry:

@@ -35,6 +35,7 @@ from topologies.catalog import (
     QUARANTINE_AUDIT,
     QUARANTINE_COMMANDS,
     QUARANTINE_LEDGER,
+    QUARANTINE_REVIEW,
     TopicSpec,
 )
 
@@ -42,6 +43,7 @@ SPECS: Final[Mapping[str, TopicSpec]] = {
     "commands": QUARANTINE_COMMANDS,
     "ledger": QUARANTINE_LEDGER,
     "audit": QUARANTINE_AUDIT,
+    "review": QUARANTINE_REVIEW,
     "dead_letter": DEAD_LETTER,
 }
 NEVER: Final = ("", 0)

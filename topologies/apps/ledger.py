@@ -1,4 +1,4 @@
-"""Ledger: commands to transitions of the quarantine ledger."""
+"""Ledger: commands to transitions of the quarantine ledger, and the review queue of automatic ones."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ LEDGER: Final = Topology(
     writes=(
         (Channel.LEDGER, catalog.QUARANTINE_LEDGER),
         (Channel.AUDIT, catalog.QUARANTINE_AUDIT),
+        (Channel.REVIEW, catalog.QUARANTINE_REVIEW),
         (Channel.DEAD_LETTER, catalog.DEAD_LETTER),
     ),
 )

@@ -17,6 +17,7 @@ from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.system_clock import SystemClock
 from streams.application.ledger import LedgerLimits
 from streams.application.ports.log import Channel
+from streams.application.ruling import LastKnownRules
 from streams.application.trusting import LastKnownTrust
 from topologies.apps import Topology
 from topologies.bootstrap.ledger_view import make_applier
@@ -72,12 +73,20 @@ def make_ledger(
         bound = {channel: spec.name for channel, spec in topology.writes}
         writer = LedgerWriter(
             settings.connection,
-            LedgerTopics(topology.reads.name, bound[Channel.LEDGER], bound[Channel.AUDIT], bound[Channel.DEAD_LETTER]),
+            LedgerTopics(
+                commands=topology.reads.name,
+                ledger=bound[Channel.LEDGER],
+                audit=bound[Channel.AUDIT],
+                review=bound[Channel.REVIEW],
+                dead_letter=bound[Channel.DEAD_LETTER],
+            ),
             topology.group,
             f"pratique.{instance}",
             times=WriterTimes(settings.session_timeout_ms),
             limits=LedgerLimits(settings.ledger_entries_per_tenant, settings.skew_ms),
             trust=trust,
+            rules=LastKnownRules(store.newest, lambda: store.status().version),
+            now_ms=clock.wall_ms,
             metrics=metrics,
             is_stopping=is_stopping,
             on_ready=on_ready,

@@ -14,6 +14,7 @@ MEMORY_FINDINGS: Final = "memory.findings"
 QUARANTINE_COMMANDS: Final = "quarantine.commands"
 QUARANTINE_LEDGER: Final = "quarantine.ledger"
 QUARANTINE_AUDIT: Final = "quarantine.audit"
+QUARANTINE_REVIEW: Final = "quarantine.review"
 DEAD_LETTER: Final = "gate.dead-letter"
 
 HEADER_KEY_ID: Final = "pratique-key-id"

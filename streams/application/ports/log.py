@@ -24,6 +24,7 @@ class Channel(Enum):
     COMMANDS = "commands"
     LEDGER = "ledger"
     AUDIT = "audit"
+    REVIEW = "review"
     DEAD_LETTER = "dead-letter"
 
 

@@ -10,12 +10,13 @@ The contract: two steps, since a refusal by a known signer is recorded and one b
 scope   roles                               may
 ======  ==================================  ============
 tenant  tenant curator, service (of the tenant)  add, remove
-tenant  gate                                add
+tenant  gate                                add, where it carries an entry over to another key generation
 global  global curator                      add, remove
 ======  ==================================  ============
 
 The gate never takes anything out of quarantine: that is a person's decision, or that of a service which speaks for
-one. What a command says of its actor is recorded, never believed: rights follow from the key alone.
+one. What it would put in by itself it asks for in a form of its own, which policy's rules limit (``automatic``). What
+a command says of its actor is recorded, never believed: rights follow from the key alone.
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ def authorised(command: Command, trust: TrustTarget, key_id: str, at_ms: int) ->
     """
     refusals: list[SignerNotAuthorisedError] = []
     for role in _ROLES[command.key.scope, command.proposed.action]:
+        if role is KeyRole.GATE and command.replaces is None:
+            continue
         try:
             return trust.authorised_key(key_id, role, command.key.tenant_id, at_ms)
         except SignerNotAuthorisedError as error:

@@ -156,7 +156,7 @@ class Reviews:
             room: How many entries the tenant's automatic ones may still take.
         """
         if rule is None or not set(addition.codes) <= set(rule.codes):
-            return self._denied(addition, ReasonCode.LEDGER_RULE_DENIES, at_ms)
+            return self.denied(addition.key, ReasonCode.LEDGER_RULE_DENIES, at_ms)
         known = self.get(addition.key)
         has_ended = known is not None and known.state == ReviewState.EXPIRED.value
         if (known is not None and not has_ended) or (head is not None and not (has_ended and not head.quarantined)):
@@ -164,7 +164,7 @@ class Reviews:
         if known is not None and head is not None and known.revision != head.revision:
             return Left()  # a curator has spoken since it ended
         if room <= 0 or self._added_since(addition.key.place, at_ms) >= rule.hourly_quota:
-            return self._denied(addition, ReasonCode.QUOTA_EXCEEDED, at_ms)
+            return self.denied(addition.key, ReasonCode.QUOTA_EXCEEDED, at_ms)
         counts = rule.effect is QuarantineEffect.QUARANTINE
         revision = (0 if head is None else head.revision) + 1
         state = ReviewState.EFFECTIVE if counts else ReviewState.PENDING
@@ -187,20 +187,21 @@ class Reviews:
             if entry is not None and entry.state in OPEN and entry.expires_at <= now_ms:
                 yield LedgerKey.parse(record_key), entry
 
-    def _added_since(self, place: str, at_ms: int) -> int:
-        moments = self._added.get(place, [])
-        del moments[: bisect_right(moments, at_ms - HOUR_MS)]
-        return len(moments)
-
-    def _denied(self, addition: AutomaticAddition, code: ReasonCode, at_ms: int) -> Denied:
+    def denied(self, key: LedgerKey, code: ReasonCode, at_ms: int) -> Denied:
+        """Return the refusal of an addition, which is told once an hour for each tenant and code."""
         hour = at_ms // HOUR_MS
         if hour > self._hour:
             self._hour = hour
             self._told.clear()
-        what = (addition.key.place, code)
+        what = (key.place, code)
         is_told = what in self._told
         self._told.add(what)
         return Denied(code, told=not is_told)
+
+    def _added_since(self, place: str, at_ms: int) -> int:
+        moments = self._added.get(place, [])
+        del moments[: bisect_right(moments, at_ms - HOUR_MS)]
+        return len(moments)
 
 
 def _review(addition: AutomaticAddition, state: ReviewState, at_ms: int, expires_at: int, revision: int) -> ReviewEntry:

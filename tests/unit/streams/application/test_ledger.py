@@ -15,7 +15,8 @@ from pratique.contract.dsse import seal
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import AuditEntry, LedgerEntry
 from pratique.errors import MalformedError
-from streams.application.ledger import MAX_ENVELOPE_BYTES, Decision, LedgerLimits, LedgerPartition
+from streams.application.ledger import MAX_ENVELOPE_BYTES, LedgerLimits, LedgerPartition
+from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.command import COMMAND_TYPE, Command, sign_command
 from streams.domain.quarantine.ledger_key import LedgerKey

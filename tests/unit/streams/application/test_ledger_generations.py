@@ -10,7 +10,8 @@ import pytest
 from pratique.contract.dsse import seal
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import AuditEntry
-from streams.application.ledger import Decision, LedgerLimits, LedgerPartition
+from streams.application.ledger import LedgerLimits, LedgerPartition
+from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.command import COMMAND_TYPE, Command, parse_command
 from streams.domain.quarantine.generation import MAX_RETIRED, Retirement, parse_retirement, sign_retirement

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pratique.contract.dsse import seal
@@ -14,9 +16,9 @@ from streams.errors import CommandRefusedError
 from tests.unit.streams.domain.quarantine.builders import KEYS, NOW, command, signer, trust
 
 ALLOWED = {
-    ("tenant-a", Action.ADD): {"curator", "service", "gate"},
+    ("tenant-a", Action.ADD): {"curator", "service"},
     ("tenant-a", Action.REMOVE): {"curator", "service"},
-    ("tenant-b", Action.ADD): {"curator-b", "service", "service-b", "gate"},
+    ("tenant-b", Action.ADD): {"curator-b", "service", "service-b"},
     ("tenant-b", Action.REMOVE): {"curator-b", "service", "service-b"},
     (None, Action.ADD): {"global"},
     (None, Action.REMOVE): {"global"},
@@ -38,6 +40,12 @@ def test_only_the_roles_of_the_scope_may(tenant_id: str | None, action: Action, 
         with pytest.raises(CommandRefusedError) as refusal:
             who(made, key_id)
         assert refusal.value.code is ReasonCode.SIGNER_NOT_AUTHORISED
+
+
+def test_the_gate_adds_only_what_it_carries_over() -> None:
+    assert who(replace(command(Action.ADD), replaces="e" * 64), "gate") == "gate"
+    with pytest.raises(CommandRefusedError):
+        who(replace(command(Action.ADD, tenant_id=None), replaces="e" * 64), "gate")
 
 
 def test_period_ends_at_its_last_moment() -> None:
