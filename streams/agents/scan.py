@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pratique.contract.canonical import canonical_json
@@ -16,8 +17,11 @@ from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt, StatedReason
 from streams.agents.workers import Task, error_receipt
 from streams.application.laundering import with_laundering
+from streams.application.nominating import nominate_summary
 from streams.application.ports.detection import ScanPool
+from streams.application.ports.quarantine import FingerprintKeys
 from streams.application.scanning import ScanResult, scan_compaction
+from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import PolicySet
 from streams.wire.candidate import read_candidate
 
@@ -27,13 +31,19 @@ _DETECTOR: Final = "scan"
 
 
 class ScanJudge:
-    """Judges whether a summary carries what must not be carried."""
+    """Judges whether a summary carries what must not be carried.
+
+    Args:
+        pool: The scanner.
+        keys: The fingerprint keys; without them no summary is nominated for the quarantine ledger.
+    """
 
     kind = EvidenceKind.SCAN
     group_size = 64
 
-    def __init__(self, pool: ScanPool) -> None:
+    def __init__(self, pool: ScanPool, keys: FingerprintKeys | None = None) -> None:
         self._pool = pool
+        self._keys = keys
 
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
         """Return a receipt for every task."""
@@ -53,7 +63,26 @@ class ScanJudge:
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never clean
             LOG.error("scan failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
             return error_receipt(Reason.of(ReasonCode.DETECTOR_ERROR, "", _DETECTOR))
-        return _receipt(result)
+        return await self._nominated(_receipt(result), candidate, result, policy_set)
+
+    async def _nominated(
+        self, receipt: Receipt, candidate: Candidate | CandidateRefused, result: ScanResult, policy_set: PolicySet
+    ) -> Receipt:
+        """Return the receipt with what it nominates for the quarantine ledger: nothing, where policy has no rule."""
+        if (
+            policy_set.compaction.auto_quarantine is None
+            or self._keys is None
+            or isinstance(candidate, CandidateRefused)
+        ):
+            return receipt
+        try:
+            key = await asyncio.to_thread(self._keys.current)
+            summary = candidate.context.summary_text
+            nomination = await asyncio.to_thread(nominate_summary, summary, result.reasons, policy_set, key)
+        except Exception as error:  # noqa: BLE001 - whatever keeps the key away: the verdict does not depend on it
+            LOG.error("nothing is nominated: %s", type(error).__name__)  # noqa: TRY400 - a trace may name a key's file
+            return receipt
+        return receipt if nomination is None else replace(receipt, nomination=nomination)
 
 
 def _receipt(result: ScanResult) -> Receipt:

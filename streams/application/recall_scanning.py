@@ -9,7 +9,7 @@ decides nothing about admission; what it states holds no content.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from pratique.contract.canonical import canonical_json, canonical_sha256
@@ -17,6 +17,7 @@ from pratique.contract.digests import recall_population_sha256
 from pratique.contract.reasons import FindingStatus, Outcome, Reason, ReasonCode
 from pratique.contract.records import JoinKey, MemoryFinding, Receipt, StatedReason
 from pratique.errors import TooLargeError
+from streams.application.nominating import nominate_memories
 from streams.application.ports.detection import Detection, ScanFailure
 from streams.application.ports.quarantine import Looked
 from streams.application.recall_admission import expected_keys
@@ -88,7 +89,9 @@ def conclude_scan(
     if not entries:  # nothing was scanned, which is not clean
         reasons += population_reasons(expected_keys(plan.request), [])
     findings = tuple(MemoryFinding(join_key, finding.finding_id, finding.json(observed_at_ms)) for finding, _ in judged)
-    return RecallScan(findings, _receipt(statement, bounded(reasons), versions))
+    receipt = _receipt(statement, bounded(reasons), versions)
+    nomination = nominate_memories(plan, looked, {place: stated for place, (_, stated) in enumerate(judged)})
+    return RecallScan(findings, receipt if nomination is None else replace(receipt, nomination=nomination))
 
 
 class _NotMeasuredError(Exception):

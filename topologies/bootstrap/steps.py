@@ -199,7 +199,7 @@ def _scan(parts: _Parts) -> _Made:
 
     outside = recall_outside(parts.settings)
     recalls = RecallScanJudge(pool, detector=outside.detector, view=outside.view, keys=outside.keys, clock=parts.clock)
-    return _worker(parts, ScanJudge(pool), recalls), warm
+    return _worker(parts, ScanJudge(pool, outside.keys), recalls), warm
 
 
 def _absent(parts: _Parts, kind: EvidenceKind) -> Step:
