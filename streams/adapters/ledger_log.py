@@ -28,6 +28,9 @@ TIMEOUT_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 0.5
 WARN_SECONDS: Final = 10.0
 FETCH_RECORDS: Final = 1000
+SHORTEST_WAIT_SECONDS: Final = 0.01
+LONGEST_WAIT_SECONDS: Final = 0.2
+"""How long more records are waited for: short as long as they come, since a wait is not cut short by the last one."""
 TAIL_RECORDS: Final = 64
 """How far back a partition's newest record is looked for at first; transaction markers take offsets too."""
 
@@ -62,6 +65,7 @@ class LedgerLog:
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "group.id": "pratique.ledger-log",
+            "fetch.wait.max.ms": 50,  # what stands at a partition's end is a marker, which is passed by the next fetch
             **configuration,
         }
         self._reader = Consumer({**common, "isolation.level": "read_committed"})
@@ -158,11 +162,12 @@ class LedgerLog:
 
     def _read(self, topic: str, partition: int, position: int, end: int) -> Iterator[ReadRecord]:
         moved_at = time.monotonic()
+        wait = SHORTEST_WAIT_SECONDS
         while position < end:
             if self._is_stopping():
                 raise StoppingError(f"told to end while reading {topic}[{partition}]")
             before = position
-            for message in self._reader.consume(FETCH_RECORDS, 0.2):
+            for message in self._reader.consume(FETCH_RECORDS, wait):
                 error = message.error()
                 if error is not None:
                     bear(error, topic)
@@ -174,6 +179,7 @@ class LedgerLog:
             # Positions pass what is no record (markers, aborted records), so that a tail of those ends the reading too.
             (where,) = self._reader.position([TopicPartition(topic, partition)])
             position = max(position, where.offset)
+            wait = SHORTEST_WAIT_SECONDS if position > before else min(wait * 2, LONGEST_WAIT_SECONDS)
             if position > before:
                 moved_at = time.monotonic()
             elif time.monotonic() - moved_at > WARN_SECONDS:
