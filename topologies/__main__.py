@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "scan": "topologies.cli.scan:scan",
     "recall": "topologies.cli.recall:recall",
     "ledger": "topologies.cli.ledger:ledger",
+    "quarantine": "topologies.cli.quarantine:quarantine",
     "verdict": "topologies.cli.verdict:verdict",
     "dead-letter": "topologies.cli.dead_letter:dead_letter",
     "doctor": "topologies.cli.doctor:doctor",

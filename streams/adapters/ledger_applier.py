@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import Final
 
 from pratique.errors import PratiqueError
@@ -37,7 +38,7 @@ class LedgerApplier:
         log: The ledger's topics.
         view: The view.
         audit: The audit topic.
-        metrics: Counts.
+        metrics: Counts, and observes how long after its verdict an automatic entry is known to look-ups.
         without: Key generations whose entries are passed over: the retired ones, where a view is built anew.
     """
 
@@ -56,6 +57,7 @@ class LedgerApplier:
         self._metrics = metrics
         self._without = without
         self._applied: dict[tuple[str, int], int] = {}
+        self._decided: list[int] = []
 
     def catch_up(self) -> None:
         """Apply what there is to apply, in every partition.
@@ -112,6 +114,8 @@ class LedgerApplier:
                 self._view.retire(namespace, partition, change.generation, applied=at, following=record.offset + 1)
             else:
                 steps.append(Step(change.key, change.record_json, change.generation, at, record.offset + 1))
+                if change.decided_at is not None:
+                    self._decided.append(change.decided_at)
             at = record.offset + 1
             if len(steps) >= STEPS_TOGETHER:
                 self._send(namespace, partition, steps)
@@ -120,10 +124,13 @@ class LedgerApplier:
         return end
 
     def _send(self, namespace: str, partition: int, steps: list[Step]) -> None:
+        decided, self._decided = self._decided, []
         if steps:
             self._view.apply(namespace, partition, steps)
             self._metrics.count("ledger_view_transitions_total", len(steps))
             steps.clear()
+            for decided_ms in decided:
+                self._metrics.observe("ledger_automatic_window_seconds", max(0.0, time.time() - decided_ms / 1000))
 
 
 class ApplierThread:

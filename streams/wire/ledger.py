@@ -31,12 +31,14 @@ class Transition:
         record_json: The record.
         generation: The fingerprint key's generation.
         replaces: The fingerprint whose place the entry takes; null where none was named.
+        decided_at: When the verdict was decided that put it in by itself; null where a command did.
     """
 
     key: LedgerKey
     record_json: str
     generation: str
     replaces: str | None
+    decided_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ def change_of(entry: AuditEntry) -> Transition | Retired | None:
             if command["schema_version"] != RETIREMENT_SCHEMA_VERSION:
                 raise LedgerBrokenError("the audit topic holds a transition without its record")
             return Retired(generation)
-        return Transition(parse_record(entry.record_json).key, entry.record_json, generation, command.get("replaces"))
+        key = parse_record(entry.record_json).key
+        return Transition(key, entry.record_json, generation, command.get("replaces"), command.get("decided_at"))
     except (ValueError, KeyError, TypeError, MalformedError):
         raise LedgerBrokenError("the audit topic holds a transition without its command") from None

@@ -228,8 +228,11 @@ def _row(audited: Audited) -> dict[str, JsonValue]:
     entry = audited.entry
     command = json.loads(entry.command_json) if entry.command_json is not None else {}
     stated = json.loads(entry.record_json) if entry.record_json is not None else command
-    what = str(stated.get("action", "?"))
-    if not entry.accepted:
+    is_automatic = "verdict_id" in command
+    what = "automatic add" if is_automatic else str(stated.get("action", "?"))
+    if entry.reason_code in {ReasonCode.LEDGER_REVIEW_PENDING.value, ReasonCode.LEDGER_REVIEW_EXPIRED.value}:
+        what = f"{what}: {entry.reason_code}"
+    elif not entry.accepted:
         what = f"{what} refused: {entry.reason_code}"
     elif entry.reason_code is not None:
         what = f"{what} again"
@@ -239,7 +242,7 @@ def _row(audited: Audited) -> dict[str, JsonValue]:
         "when": datetime.fromtimestamp(audited.at_ms / 1000, UTC).isoformat(timespec="milliseconds"),
         "incident": stated.get("incident_id"),
         "who": stated.get("actor_id"),
-        "why": command.get("reason"),
+        "why": ", ".join(command["codes"]) if is_automatic else command.get("reason"),
         "policy": stated.get("policy_version"),
         "detector": stated.get("detector_version"),
         "signed by": entry.key_id,
