@@ -47,8 +47,8 @@ class Settings:
         ledger_staleness_ms: How long ago the ledger's view may last have been known to hold everything.
         redis_url: Redis of the ledger's view, ``redis://`` or ``rediss://``; no view where empty.
         scan_processes: Worker processes of one scan app.
-        prompt_safety: Factory of the primary detector of recalls, ``module:function``; none if empty: then every
-            recalled entry is an ERROR.
+        prompt_safety: Factory of the primary detector of recalls, ``module:function``; the packaged model if not set,
+            none if empty: then every recalled entry is an ERROR.
         policy_refresh_ms: How often the policy repository is asked for news.
         metrics_host: Address that metrics are served on.
         metrics_port: Port of it; 0 takes a free one, -1 serves none.
@@ -76,7 +76,7 @@ class Settings:
     ledger_staleness_ms: int = 5_000
     redis_url: str = ""
     scan_processes: int = 1
-    prompt_safety: str = ""
+    prompt_safety: str = "streams.adapters.injection.detector:packaged"
     policy_refresh_ms: int = 30_000
     metrics_host: str = "127.0.0.1"
     metrics_port: int = 0

@@ -31,14 +31,19 @@ UNSAFE_NONE: Final = "streams.adapters.detectors:unsafe_no_detectors"
 
 @cache
 def standard_detectors() -> tuple[Detector, ...]:
-    """Return Kingfisher and Presidio, loaded at the first call (seconds of CPU time, some 140 MiB)."""
-    from streams.adapters.kingfisher import KingfisherDetector  # noqa: PLC0415 - only workers load engines
+    """Return Kingfisher, Presidio and the injection model, loaded at the first call (seconds of CPU time, 150 MiB).
+
+    Raises:
+        ConfigurationError: The injection model is not the one that its card describes.
+    """
+    from streams.adapters.injection.detector import InjectionDetector  # noqa: PLC0415 - only workers load engines
+    from streams.adapters.kingfisher import KingfisherDetector  # noqa: PLC0415
     from streams.adapters.presidio import PresidioDetector  # noqa: PLC0415
 
     with ThreadPoolExecutor(1) as beside:  # rules are compiled in native code, which leaves the interpreter to others
         kingfisher = beside.submit(KingfisherDetector)
         presidio = PresidioDetector()
-        return (kingfisher.result(), presidio)
+        return (kingfisher.result(), presidio, InjectionDetector())
 
 
 class UnsafeNoDetectors:

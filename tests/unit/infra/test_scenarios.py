@@ -24,7 +24,7 @@ from tests.fakes.policy import NOW_MS, PolicyWorld, make_development_set
 if TYPE_CHECKING:
     from streams.domain.compaction.grammar import Grammar
 
-FOUND_BY_THE_SCANNER = {"SECRET"}
+FOUND_BY_THE_SCANNER = {"SECRET", "INJECTION", "INSTRUCTION_LAUNDERED"}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Models: how they are made. Nothing here runs in the service."""

@@ -1,0 +1,1 @@
+"""The injection model: texts, learning, measuring, and the card (``train``)."""

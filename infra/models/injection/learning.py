@@ -1,0 +1,161 @@
+"""Logistic regression over windows, where only some windows of an attack need to be one.
+
+The contract: ``learn`` is a function of the examples and a seed. A text that is no attack teaches that every window of
+it is none; an attack teaches that one of its windows is, and which is decided by the model so far. Sources weigh by the
+root of their size. N-grams and concepts are left out at times, whole blocks at once, so that each learns to do without
+the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infra.models.injection.examples import BEGINNINGS, CONCEPTS, FEATURES, WINDOW, Examples, Floats
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How it is learnt.
+
+    Attributes:
+        steps: Passes over all windows.
+        equal_steps: Passes in which all windows of an attack weigh the same.
+        rate: Learning rate at its highest.
+        decay: Pull towards zero.
+        scales: What a block of features' values are multiplied with: higher ones are learnt faster and shrink less.
+        left_out: How often n-grams, and how often concepts, are left out.
+        temperature: How far below an attack's best window another still counts.
+        fewest_texts: Texts that a feature must be in.
+    """
+
+    steps: int = 60
+    equal_steps: int = 15
+    rate: float = 0.1
+    decay: float = 5e-6
+    scales: tuple[float, ...] = (1.0, 0.7, 1.0, 1.0, 1.0, 1.0)
+    left_out: tuple[float, float] = (0.4, 0.1)
+    temperature: float = 0.5
+    fewest_texts: int = 2
+
+
+class Learnt(NamedTuple):
+    """A linear model; its bias is in the weights of the windows' scales."""
+
+    weights: Doubles
+
+
+_FIRST_DECAY: Final = 0.9
+_SECOND_DECAY: Final = 0.98
+
+
+class _Rows:
+    """A sparse matrix that can be multiplied from both sides."""
+
+    def __init__(self, examples: Examples, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int32]) -> None:
+        sizes = np.diff(examples.starts)[rows]
+        places = np.repeat(examples.starts[rows] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        places += np.arange(places.size)
+        mapped = columns[examples.features[places]]
+        kept = mapped >= 0
+        self.columns = mapped[kept]
+        self.values = examples.values[places][kept]
+        owner = np.repeat(np.arange(rows.size, dtype=np.int32), sizes)[kept]
+        # Every window has its scale as a feature, so none is empty, and every column was counted in some window of all
+        # texts, but perhaps in none of these.
+        self.starts = np.searchsorted(owner, np.arange(rows.size))
+        order = np.argsort(self.columns, kind="stable")
+        self._owner, self._turned = owner[order], self.values[order]
+        self._used, self._column_starts = np.unique(self.columns[order], return_index=True)
+
+    def times(self, weights: Floats) -> Floats:
+        result: Floats = np.add.reduceat(weights[self.columns] * self.values, self.starts)
+        return result
+
+    def turned_times(self, errors: Floats, size: int) -> Floats:
+        result = np.zeros(size, np.float32)
+        result[self._used] = np.add.reduceat(errors[self._owner] * self._turned, self._column_starts)
+        return result
+
+
+def learn(
+    examples: Examples,
+    attacks: npt.NDArray[np.bool_],
+    text_weights: Doubles,
+    settings: Settings,
+    *,
+    seed: int,
+) -> Learnt:
+    """Learn from the texts that weigh anything.
+
+    Args:
+        examples: The windows of all texts.
+        attacks: Which texts are attacks.
+        text_weights: How much each text counts; 0 for one that is held out.
+        settings: How.
+        seed: Of what is left out when.
+    """
+    rows = np.flatnonzero(text_weights[examples.texts] > 0)
+    texts = examples.texts[rows]
+    columns, blocks = _columns(examples, rows, settings.fewest_texts)
+    matrix = _Rows(examples, rows, columns)
+    scales = np.array(settings.scales, np.float32)[blocks]
+    grams = (blocks < BEGINNINGS.index(CONCEPTS)).astype(np.float32)
+    first = np.flatnonzero(np.diff(texts, prepend=-1))
+    sizes = np.diff(np.concatenate((first, [texts.size])))
+    truth = attacks[texts].astype(np.float32)
+    whole = (text_weights / text_weights.sum())[texts].astype(np.float32)
+
+    draw = np.random.default_rng(seed)
+    weights = np.zeros(blocks.size + 1, np.float32)  # the last is the bias, which is never left out
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, settings.steps + 1):
+        scaled = weights[:-1] * scales
+        by_grams, by_concepts = matrix.times(scaled * grams), matrix.times(scaled * (1 - grams))
+        kept_grams, kept_concepts = ((draw.random(rows.size) >= rate).astype(np.float32) for rate in settings.left_out)
+        logits = by_grams * kept_grams + by_concepts * kept_concepts + weights[-1]
+        share: Doubles = 1 / np.repeat(sizes, sizes)
+        if step > settings.equal_steps:
+            share = _shares((by_grams + by_concepts) / settings.temperature, first, sizes)
+        each = np.where(truth > 0, whole * share, whole)
+        errors = ((1 / (1 + np.exp(-logits)) - truth) * each).astype(np.float32)
+        slope = matrix.turned_times(errors * kept_grams, blocks.size) * grams
+        slope += matrix.turned_times(errors * kept_concepts, blocks.size) * (1 - grams)
+        slope = np.append(slope * scales + np.float32(settings.decay) * weights[:-1], errors.sum())
+        mean = np.float32(_FIRST_DECAY) * mean + np.float32(1 - _FIRST_DECAY) * slope
+        square = np.float32(_SECOND_DECAY) * square + np.float32(1 - _SECOND_DECAY) * slope * slope
+        rate = settings.rate * min(1, step / 5) * (1 - 0.95 * step / settings.steps)
+        root = np.sqrt(square / (1 - _SECOND_DECAY**step)) + np.float32(1e-9)
+        weights -= (np.float32(rate) * (mean / (1 - _FIRST_DECAY**step)) / root).astype(np.float32)
+    learnt = np.zeros(FEATURES)
+    learnt[columns >= 0] = weights[:-1] * scales
+    learnt[WINDOW:] += weights[-1]
+    return Learnt(learnt)
+
+
+def _columns(
+    examples: Examples, rows: npt.NDArray[np.int64], fewest: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return for each feature its column, -1 for one in too few texts; and each column's block."""
+    sizes = np.diff(examples.starts)
+    used = np.zeros(sizes.size, np.bool_)
+    used[rows] = True
+    owner = np.repeat(np.where(used, examples.texts, -1), sizes)
+    keys = np.unique(examples.features[owner >= 0].astype(np.int64) * (int(examples.texts[-1]) + 1) + owner[owner >= 0])
+    numbers = np.bincount(keys // (int(examples.texts[-1]) + 1), minlength=FEATURES)
+    active = np.flatnonzero(numbers >= fewest)
+    columns = np.full(FEATURES, -1, np.int32)
+    columns[active] = np.arange(active.size)
+    return columns, np.searchsorted(BEGINNINGS, active, side="right") - 1
+
+
+def _shares(logits: Floats, first: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Doubles:
+    """Return how a text's weight is shared among its windows: the likelier ones get more."""
+    powers = np.exp((logits - np.repeat(np.maximum.reduceat(logits, first), sizes)).astype(np.float64))
+    shares: Doubles = powers / np.repeat(np.add.reduceat(powers, first), sizes)
+    return shares

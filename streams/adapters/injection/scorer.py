@@ -1,0 +1,246 @@
+"""Scores texts: sums of integer weights over windows, the best window's sum, and what it means as a probability.
+
+The contract: ``assess`` is a function of the text and the artifact alone, the same on every machine: only integers are
+added, multiplied and shifted. It takes time and memory linear in the text. The score is calibrated on sources that the
+model had not seen (docs/reference/injection-model.md); it grows with the evidence and is no verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pratique.errors import ConfigurationError
+from streams.adapters.injection.artifact import Artifact, read_artifact
+from streams.adapters.injection.concepts import Lexicon, Stems
+from streams.adapters.injection.counts import MAX_CONCEPTS, Counted, count
+from streams.adapters.injection.folding import TABLE_SIZE, FoldTable
+from streams.adapters.injection.views import PLAIN, Reader, View
+from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
+
+SCORE_UNIT: Final = 1_000_000
+"""Scores are whole millionths."""
+
+ONE: Final = 1 << 16
+"""One, in the fixed point of logits."""
+
+MOST_COUNTED: Final = 32
+"""Windows from which their number lowers the score no further."""
+
+LOWEST_LOGIT: Final = -(1 << 40)
+"""Below every logit that a window can have."""
+
+Sums = npt.NDArray[np.int64]
+
+_ROOT_BITS: Final = 20
+
+
+class Smoothing:
+    """Added to a block of features' number before its root divides their sum: few features can't say much."""
+
+    CHARACTERS: Final = 16
+    WORDS: Final = 4
+    CONCEPTS: Final = 4
+    PAIRS: Final = 4
+    ORDERED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a text scores.
+
+    Attributes:
+        score: From 0 to 1, in whole millionths.
+        start: First character of the window that scored highest.
+        end: Last-plus-one character of it.
+        kind: How that window was read: ``plain``, or names of encodings and turns.
+    """
+
+    score: float
+    start: int
+    end: int
+    kind: str
+
+
+class Best(NamedTuple):
+    """The window that speaks most for an attack.
+
+    Attributes:
+        logit: Its logit in fixed point, less what the number of windows takes.
+        kind: How it was read.
+        start: Its first character in the text.
+        end: Its last-plus-one.
+    """
+
+    logit: int
+    kind: str
+    start: int
+    end: int
+
+
+class Scorer:
+    """A loaded model.
+
+    Args:
+        artifact: What was read.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        arrays = artifact.arrays
+        self.sha256 = artifact.sha256
+        self.card = artifact.card
+        self.lexicon = Lexicon(Stems(*(arrays[f"stem_{name}"] for name in Stems._fields)), arrays["stem_beginnings"])
+        self.reader = Reader(FoldTable(_fold_codes(arrays)), arrays["pair_frequencies"])
+        self._characters = arrays["character_weights"]
+        self._words = arrays["word_weights"]
+        self._concepts = arrays["concept_weights"].astype(np.int64)
+        self._pairs = arrays["pair_weights"].astype(np.int64)
+        self._ordered = arrays["ordered_weights"]
+        self._scales = arrays["scale_weights"].astype(np.int64)
+        self._factors = [int(value) for value in arrays["block_factors"]]
+        self._breadth = int(arrays["breadth_weight"][0])
+        self._knots = arrays["calibration_logits"].astype(np.int64), arrays["calibration_scores"].astype(np.int64)
+
+    @property
+    def revision(self) -> str:
+        """Which model this is: name, version, and the card's digest, which covers every number of it."""
+        return f"{self.card['name']}-{self.version}:{self.sha256}"
+
+    @property
+    def version(self) -> str:
+        """The card's version."""
+        return str(self.card["version"])
+
+    def assess(self, text: str) -> Assessment:
+        """Score a text; an empty one scores lowest."""
+        best = self.best(text)
+        return Assessment(self.calibrated(best.logit) / SCORE_UNIT, best.start, best.end, best.kind)
+
+    def best(self, text: str) -> Best:
+        """Return a text's best window; where there is nothing to read, one of no length and the lowest logit."""
+        best: Best | None = None
+        windows = 0
+        for view in self.reader.views(text):
+            if not view.codes.size:
+                continue
+            logits, bounds = self.window_logits(count(view.codes, self.lexicon))
+            windows += logits.size
+            top = int(np.argmax(logits))
+            if best is None or int(logits[top]) > best.logit:
+                best = Best(int(logits[top]), view.kind, *_span(view, bounds[top]))
+        if best is None:
+            return Best(LOWEST_LOGIT, PLAIN, 0, 0)
+        return best._replace(logit=self.with_breadth(best.logit, windows))
+
+    def with_breadth(self, logit: int, windows: int) -> int:
+        """Return the logit of the best of so many windows: the more there are, the higher the best one is by chance.
+
+        Beyond ``MOST_COUNTED`` that counts no further: nobody is to hide an attack by writing much around it.
+        """
+        return logit - (self._breadth * binary_logarithm(min(windows, MOST_COUNTED)) >> 16)
+
+    def calibrated(self, logit: int) -> int:
+        """Return a logit's score in millionths, between the calibration's knots in a straight line."""
+        logits, scores = self._knots
+        place = int(np.searchsorted(logits, logit, side="right"))
+        if place == 0:
+            return int(scores[0])
+        if place == logits.size:
+            return int(scores[-1])
+        low, high = int(logits[place - 1]), int(logits[place])
+        first, last = int(scores[place - 1]), int(scores[place])
+        return first + (last - first) * (logit - low) // (high - low)
+
+    def window_logits(self, counted: Counted) -> tuple[Sums, Sums]:
+        """Return the logits of all windows of a view, in fixed point, and the windows' bounds in blocks."""
+        blocks = block_count(counted.size)
+        bounds = window_bounds(blocks)
+        firsts, lasts, scales = bounds[:, 0], bounds[:, 1], bounds[:, 2]
+        total = self._scales[scales].copy()
+        grams = counted.grams
+        features = (
+            (grams.characters, self._characters, Smoothing.CHARACTERS),
+            (grams.words, self._words, Smoothing.WORDS),
+            (((counted.pair_positions, counted.pairs),), self._ordered, Smoothing.ORDERED),
+        )
+        for (parts, weights, smoothing), factor in zip(features, self._factors[:3], strict=True):
+            sums, sizes = np.zeros(blocks + 1, np.int64), np.zeros(blocks + 1, np.int64)
+            for positions, buckets in parts:
+                where = positions // BLOCK
+                sums[1:] += _summed(where, weights[buckets], blocks)
+                sizes[1:] += np.bincount(where, minlength=blocks)
+            sums, sizes = np.cumsum(sums), np.cumsum(sizes)
+            total += _scaled(sums[lasts] - sums[firsts], sizes[lasts] - sizes[firsts] + smoothing, factor)
+        present = self._present(counted, blocks, firsts, lasts)
+        numbers = present.sum(axis=1)
+        total += _scaled(present @ self._concepts, numbers + Smoothing.CONCEPTS, self._factors[3])
+        pairs = numbers * (numbers - 1) // 2 + Smoothing.PAIRS
+        total += _scaled(np.einsum("wi,wi->w", present @ self._pairs, present), pairs, self._factors[4])
+        return total, bounds
+
+    def _present(self, counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> Sums:
+        """Say for each window which concepts begin in it."""
+        cells = np.bincount(
+            counted.positions // BLOCK * MAX_CONCEPTS + counted.concepts, minlength=blocks * MAX_CONCEPTS
+        )
+        upto = np.zeros((blocks + 1, MAX_CONCEPTS), np.int64)
+        np.cumsum(cells.reshape(blocks, MAX_CONCEPTS), axis=0, out=upto[1:])
+        return (upto[lasts] > upto[firsts]).astype(np.int64)
+
+
+def binary_logarithm(number: int) -> int:
+    """Return the logarithm to base 2 in fixed point, in straight lines between powers of two."""
+    power = number.bit_length() - 1
+    return (power << 16) + ((number << 16 >> power) - ONE)
+
+
+@cache
+def _roots(size: int) -> Sums:
+    """Return the reciprocals of the roots of the numbers below, in fixed point."""
+    return np.array([0] + [math.isqrt((1 << 2 * _ROOT_BITS) // number) for number in range(1, size)], np.int64)
+
+
+def _scaled(sums: Sums, sizes: Sums, factor: int) -> Sums:
+    size = int(sizes.max()) + 1
+    roots = _roots(1 << max(12, size.bit_length()))
+    scaled: Sums = sums * factor * roots[sizes] >> _ROOT_BITS
+    return scaled
+
+
+def _summed(where: Sums, values: npt.NDArray[Any], blocks: int) -> Sums:
+    """Return sums by block; positions ascend."""
+    sums = np.zeros(blocks, np.int64)
+    if where.size:
+        first = np.flatnonzero(np.diff(where, prepend=-1))
+        sums[where[first]] = np.add.reduceat(values.astype(np.int64), first)
+    return sums
+
+
+def _span(view: View, bounds: Sums) -> tuple[int, int]:
+    places = view.places[int(bounds[0]) * BLOCK : int(bounds[1]) * BLOCK]
+    return int(places.min()), int(places.max()) + 1
+
+
+def _fold_codes(arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint32]:
+    codes = np.arange(TABLE_SIZE, dtype=np.uint32)
+    codes[arrays["fold_from"]] = arrays["fold_to"]
+    return codes
+
+
+@cache
+def load_scorer() -> Scorer:
+    """Return the packaged model, read once.
+
+    Raises:
+        ConfigurationError: It can't be read, or is no model that this code knows.
+    """
+    try:
+        return Scorer(read_artifact())
+    except (KeyError, IndexError, ValueError) as error:
+        raise ConfigurationError("injection model lacks a part; install it anew") from error
