@@ -7,8 +7,8 @@ alone, so neither content nor a request's identity can reach a metrics store.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final, Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
@@ -17,6 +17,14 @@ BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 """Upper bounds of duration buckets, in seconds, up to the longest deadline there can be."""
 
 MetricT = TypeVar("MetricT", Counter, Gauge, Histogram)
+
+
+class _Known(Generic[MetricT]):
+    """The metrics of one kind that were used so far, by name, and with their labels set."""
+
+    def __init__(self) -> None:
+        self.metrics: dict[str, MetricT] = {}
+        self.children: dict[tuple[Sequence[str], ...], MetricT] = {}
 
 
 class PrometheusMetrics:
@@ -30,8 +38,8 @@ class PrometheusMetrics:
         self._constant = dict(constant)
         self._registry = CollectorRegistry()
         self._making = threading.Lock()
-        self._counters: dict[str, Counter] = {}
-        self._gauges: dict[str, Gauge] = {}
+        self._counters: _Known[Counter] = _Known()
+        self._gauges: _Known[Gauge] = _Known()
         self._histograms: dict[str, Histogram] = {}
 
     def serve(self, host: str, port: int) -> int:
@@ -41,11 +49,11 @@ class PrometheusMetrics:
 
     def count(self, name: str, amount: int = 1, **labels: str) -> None:
         """Add to a counter."""
-        self._metric(self._counters, Counter, name, labels).labels(**self._all(labels)).inc(amount)
+        self._child(self._counters, Counter, name, labels).inc(amount)
 
     def gauge(self, name: str, value: float, **labels: str) -> None:
         """Set a gauge."""
-        self._metric(self._gauges, Gauge, name, labels).labels(**self._all(labels)).set(value)
+        self._child(self._gauges, Gauge, name, labels).set(value)
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Add an observation of a duration, in seconds."""
@@ -59,9 +67,19 @@ class PrometheusMetrics:
     def _all(self, labels: Mapping[str, str]) -> dict[str, str]:
         return {**self._constant, **labels}
 
-    def _metric(self, known: dict[str, MetricT], kind: type[MetricT], name: str, labels: Mapping[str, str]) -> MetricT:
+    def _child(self, known: _Known[MetricT], kind: type[MetricT], name: str, labels: Mapping[str, str]) -> MetricT:
+        """Return a metric with its labels set. Kept, since to find one again costs more than to count with it."""
+        labelled = (name, *labels.items())
+        child = known.children.get(labelled)
+        if child is None:
+            child = known.children[labelled] = self._metric(known, kind, name, labels).labels(**self._all(labels))
+        return child
+
+    def _metric(self, known: _Known[MetricT], kind: type[MetricT], name: str, labels: Mapping[str, str]) -> MetricT:
         with self._making:  # steps count on the loop and in threads, and a second metric of one name is an error
-            metric = known.get(name)
+            metric = known.metrics.get(name)
             if metric is None:
-                metric = known[name] = kind(PREFIX + name, name, list(self._all(labels)), registry=self._registry)
+                metric = known.metrics[name] = kind(
+                    PREFIX + name, name, list(self._all(labels)), registry=self._registry
+                )
             return metric

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -40,6 +40,9 @@ from streams.wire.dead_letter import dead_letter
 from streams.wire.evidence import EvidenceWriter
 
 LOG: Final = logging.getLogger(__name__)
+
+GROUP_SIZE: Final = 128
+"""How many requests are opened and handed out together: the first of a large batch does not wait for its last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +94,29 @@ class IntakeStep:
         """Time asks nothing of intake."""
 
     async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
-        """Open every request of a batch, then hand out its work."""
-        granted: dict[int, bool] = {}
+        """Open every request of a batch and hand out its work, a group after the other."""
+        async with asyncio.TaskGroup() as sending:
+            for group in batch.groups(GROUP_SIZE):
+                granted: dict[int, bool] = {}
 
-        async def attempt() -> _Sorted:
-            return await asyncio.to_thread(self._sort, batch, granted)
+                async def attempt(group: Sequence[LogRecord] = group, granted: dict[int, bool] = granted) -> _Sorted:
+                    return await asyncio.to_thread(self._sort, group, granted)
 
-        result = await until_available(attempt, is_current, self._metrics, "policy")
-        if result is None:
-            return {}
-        await self._outbox.send([*result.dead, *result.opened])
-        await self._outbox.send(result.work)
+                result = await until_available(attempt, is_current, self._metrics, "policy")
+                if result is None:
+                    return {}
+                # The next group is looked at while the log acknowledges this one.
+                sending.create_task(self._send(result))
         return batch.ends()
 
-    def _sort(self, batch: Batch, granted: dict[int, bool]) -> _Sorted:
-        """Look at every request of a batch; what its quota came to is kept, should it have to be looked at again."""
+    async def _send(self, result: _Sorted) -> None:
+        await self._outbox.send([*result.dead, *result.opened])
+        await self._outbox.send(result.work)
+
+    def _sort(self, group: Sequence[LogRecord], granted: dict[int, bool]) -> _Sorted:
+        """Look at every request of a group; what its quota came to is kept, should it have to be looked at again."""
         result = _Sorted()
-        for place, record in enumerate(batch.records()):
+        for place, record in enumerate(group):
             self._admit(record, place, result, granted)
         return result
 

@@ -49,17 +49,24 @@ class _Deadlines:
     """
 
     def __init__(self) -> None:
-        self._at: dict[Wait, int] = {}
+        self._at: dict[bytes, tuple[Wait, int]] = {}
         self._observed: dict[Wait, int] = {}
 
     def follow(self, joins: PartitionJoins, now_ms: int) -> None:
         """Start the time of what is newly waited for, and forget what is not waited for any more."""
-        self._at = {wait: self._at.get(wait, now_ms + for_ms) for wait, for_ms in joins.waits().items()}
-        self._observed = {wait: end for wait, end in self._observed.items() if wait in self._at}
+        for identity, changed in joins.changed_waits().items():
+            before = self._at.get(identity)
+            if changed is not None and before is not None and changed[0] == before[0]:
+                continue
+            if before is not None:
+                del self._at[identity]
+                self._observed.pop(before[0], None)
+            if changed is not None:
+                self._at[identity] = changed[0], now_ms + changed[1]
 
     def run_out(self, now_ms: int) -> list[Wait]:
         """Return what was waited for until now and for which no end offset was observed yet."""
-        return [wait for wait, at in self._at.items() if now_ms >= at and wait not in self._observed]
+        return [wait for wait, at in self._at.values() if now_ms >= at and wait not in self._observed]
 
     def observe(self, waits: Iterable[Wait], end_offset: int) -> None:
         """Note the end offset that was observed after these waits' time had run out."""

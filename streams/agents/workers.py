@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -150,7 +150,7 @@ class WorkerStep:
     async def take(self, batch: Batch, is_current: Callable[[], bool]) -> Mapping[Partition, int]:
         """State a receipt for every piece of work of a batch."""
         async with asyncio.TaskGroup() as sending:
-            for group in _groups(batch, self._judge.group_size):
+            for group in batch.groups(self._judge.group_size):
 
                 async def attempt(group: Sequence[LogRecord] = group) -> _Understood:
                     return await asyncio.to_thread(self._understood, group)
@@ -267,9 +267,3 @@ def error_receipt(reason: Reason, versions: Mapping[str, str] | None = None) -> 
         0,
         versions or {},
     )
-
-
-def _groups(batch: Batch, size: int) -> Iterator[Sequence[LogRecord]]:
-    records = list(batch.records())
-    for start in range(0, len(records), size):
-        yield records[start : start + size]

@@ -27,7 +27,7 @@ from tests.bench.load import MakeRequests, Signed, signed_requests
 APPS: Final = ("intake", "consistency", "scan", "scan-2", "verdict")
 PATIENCE_SECONDS: Final = 300.0
 LATENCY_SECONDS: Final = 10.0
-WARM_UP_REQUESTS: Final = 2000
+WARM_UP_REQUESTS: Final = 6000
 """Measured after these: a broker's JVM compiles its hot paths over the first thousands of requests."""
 
 
@@ -61,7 +61,7 @@ class VerdictReader:
 
     def __init__(self, bootstrap: str) -> None:
         self._consumer = Consumer(
-            {"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False, "fetch.wait.max.ms": 5}
+            {"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False, "fetch.wait.max.ms": 25}
         )
         places = []
         for topic in (COMPACTION_ACCEPTED, COMPACTION_QUARANTINED):

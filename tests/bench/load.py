@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
 from infra.stack import scenarios
+from infra.stack.scenarios import Scenario
 from pratique.client import Gate, now_in_ms
 from pratique.contract import avro, digests
 from pratique.contract.records import CompactionRequested
@@ -41,8 +42,21 @@ MakeRequests = Callable[[Gate, int], Sequence[CompactionRequested]]
 
 
 def conversations(gate: Gate, count: int) -> Sequence[CompactionRequested]:
-    """Return requests for the sample conversations, one after the other, each under an id of its own."""
-    return [scenario.request(gate) for scenario in islice(cycle(scenarios.clean()), count)]
+    """Return requests for the sample conversations, one after the other, each of a session of its own.
+
+    Without that, all requests would lie in as many partitions as there are samples.
+    """
+    return [_as_session(scenario, number).request(gate) for number, scenario in _numbered(count)]
+
+
+def _numbered(count: int) -> Iterator[tuple[int, Scenario]]:
+    return enumerate(islice(cycle(scenarios.clean()), count))
+
+
+def _as_session(scenario: Scenario, number: int) -> Scenario:
+    *messages, last = scenario.sample.messages
+    messages.append(replace(last, content=f"{last.content} (session {number})"))
+    return replace(scenario, sample=replace(scenario.sample, messages=tuple(messages)))
 
 
 def small(gate: Gate, count: int) -> Sequence[CompactionRequested]:

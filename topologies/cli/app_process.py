@@ -9,6 +9,7 @@ A module of its own, imported on use: a supervisor needs none of what an app loa
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -32,6 +33,8 @@ from topologies.settings import Settings
 LOG: Final = logging.getLogger("pratique")
 
 WAIT_SECONDS: Final = 2.0
+COLLECT_AFTER: Final = 20_000
+"""Objects more than were freed, before the youngest are looked at."""
 
 
 def run_app(topology: Topology, settings: Settings) -> None:
@@ -63,6 +66,7 @@ def _run_here(topology: Topology, settings: Settings) -> None:
     running = _made(topology, settings)
     _serve_metrics(running, settings)
     app = build(topology, settings, running.step, running.warm, lambda: _ready(settings))
+    _collect_seldom()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
@@ -72,6 +76,13 @@ def _run_here(topology: Topology, settings: Settings) -> None:
         raise SystemExit(EXIT_UNMARKED if ended.code else 0) from None
     finally:
         running.close()
+
+
+def _collect_seldom() -> None:
+    """Look for cycles seldom: records are freed by reference count, and a batch makes tens of thousands of objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 
 def _made(topology: Topology, settings: Settings) -> Running:

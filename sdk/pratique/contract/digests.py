@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from json.encoder import encode_basestring
+from typing import Final
+
+import orjson
 
 from pratique.contract.canonical import JsonValue, bytes_sha256, canonical_sha256, text_sha256
-from pratique.contract.records import CompactionRequested, JoinKey, MemoryRecalled, Origin, SourceMessage
+from pratique.contract.records import CompactionRequested, JoinKey, MemoryRecalled, Origin, Role, SourceMessage
+from pratique.errors import MalformedError
 
 
 def message_record(message: SourceMessage) -> dict[str, JsonValue]:
@@ -29,13 +32,13 @@ def message_sha256(message: SourceMessage) -> str:
     Raises:
         MalformedError: A text holds a lone surrogate.
     """
-    content, message_id = encode_basestring(message.content), encode_basestring(message.message_id)
-    return text_sha256(f'{{"content":{content},"message_id":{message_id},"role":"{message.role.value}"}}')
+    head = b'{"content":' + _json_bytes(message.content) + b',"message_id":' + _json_bytes(message.message_id)
+    return hashlib.sha256(head + _ROLE_ENDS[message.role]).hexdigest()
 
 
 def source_population_sha256(message_sha256s: Sequence[str]) -> str:
     """Return the canonical digest of the list of message digests, in order."""
-    return canonical_sha256(list(message_sha256s))
+    return hashlib.sha256(_json_bytes(list(message_sha256s))).hexdigest()
 
 
 def recall_population_sha256(keys: Iterable[tuple[str, str, str, str]]) -> str:
@@ -110,3 +113,14 @@ def recall_join_key(request: MemoryRecalled, value: bytes) -> JoinKey:
     return JoinKey(
         request.tenant_id, Origin.RECALL, request.recall_request_id, population, subject, request_sha256(value)
     )
+
+
+_ROLE_ENDS: Final[Mapping[Role, bytes]] = {role: f',"role":"{role.value}"}}'.encode() for role in Role}
+
+
+def _json_bytes(value: str | list[str]) -> bytes:
+    """Return canonical JSON in UTF-8; for texts alone, of which orjson's is the same as ``canonical_json``'s."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        raise MalformedError("text holds a lone surrogate; send well-formed Unicode") from None

@@ -89,6 +89,12 @@ class Batch:
         for records in self.parts.values():
             yield from records
 
+    def groups(self, size: int) -> Iterator[Sequence[LogRecord]]:
+        """Return the records in groups of so many, in the same order."""
+        records = list(self.records())
+        for start in range(0, len(records), size):
+            yield records[start : start + size]
+
     def ends(self) -> dict[Partition, int]:
         """Return the next offset after the batch, by partition."""
         return {partition: records[-1].offset + 1 for partition, records in self.parts.items()}

@@ -109,6 +109,7 @@ class PartitionJoins:
         self._open_by_tenant: dict[str, int] = {}
         self._decided: OrderedDict[bytes, tuple[int, int]] = OrderedDict()
         self._opened_before: OrderedDict[bytes, int] = OrderedDict()
+        self._changed: set[bytes] = set()
         self._latest_ms = 0
         self._forgotten_ms = -1
         self.next_offset: int | None = None
@@ -133,6 +134,19 @@ class PartitionJoins:
     def waits(self) -> dict[Wait, int]:
         """Return what is waited for, and for how long in milliseconds: evidence, or a proposal to be read back."""
         return {(identity, join.proposals): _head(join.opened).deadline_ms for identity, join in self._open.items()}
+
+    def changed_waits(self) -> dict[bytes, tuple[Wait, int] | None]:
+        """Return what ``waits`` came to differ in since this was last asked, by identity.
+
+        Returns:
+            What is waited for now, and for how long in milliseconds; null where it is not open any more.
+        """
+        changed: dict[bytes, tuple[Wait, int] | None] = {}
+        for identity in self._changed:
+            join = self._open.get(identity)
+            changed[identity] = ((identity, join.proposals), _head(join.opened).deadline_ms) if join else None
+        self._changed.clear()
+        return changed
 
     def remember(self, stated: Stated) -> None:
         """Take evidence from before the committed offset into account (warm-up); nothing follows from it.
@@ -167,6 +181,7 @@ class PartitionJoins:
         """
         for identity, join in self._open.items():
             self._opened_before.setdefault(identity, join.opened.at_ms)
+        self._changed.update(self._open)
         self._open.clear()
         self._open_by_tenant.clear()
         self.next_offset = None
@@ -208,6 +223,7 @@ class PartitionJoins:
         for identity, proposals in waits:
             join = self._open.get(identity)
             if join is not None and join.proposals == proposals:
+                self._changed.add(identity)
                 effects.append(self._propose(join, expired=True))
         return effects
 
@@ -226,6 +242,7 @@ class PartitionJoins:
             return []
         join = OpenJoin(stated.offset, stated)
         self._open[identity] = join
+        self._changed.add(identity)
         held = self._open_by_tenant.get(key.tenant_id, 0)
         self._open_by_tenant[key.tenant_id] = held + 1
         if held >= self._limits.open_per_tenant and not is_refusal(stated):
@@ -252,6 +269,7 @@ class PartitionJoins:
         join.receipts[stated.evidence.kind] = stated
         if join.proposed is not None or any(kind not in join.receipts for kind in required):
             return []
+        self._changed.add(identity)
         return [self._propose(join, expired=False)]
 
     def _read_back(self, identity: bytes, stated: Stated) -> list[Effect]:
@@ -265,6 +283,7 @@ class PartitionJoins:
         self._opened_before.pop(identity, None)
         join = self._open.pop(identity, None)
         if join is not None:
+            self._changed.add(identity)
             self._close(stated.evidence.join_key.tenant_id)
         return [Publication(stated.evidence.join_key, decided, None if join is None else _nomination(join))]
 

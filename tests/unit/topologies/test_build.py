@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,9 +24,11 @@ from topologies import build as build_module
 from topologies.apps import APPS
 from topologies.build import (
     EXIT_UNMARKED,
+    FETCH_WAIT_MS,
     _App,
     _BatchConsumer,
     _batches,
+    _ConsumerThread,
     _credentials,
     _follow_assignments,
     _or_end,
@@ -401,6 +404,29 @@ def test_app_is_set_up_as_the_architecture_asks(topology: Any, tmp_path: Path) -
     assert agent.concurrency == 1
     assert set(agent.channel.topics) == {spec.name for spec in topology.sources}
     assert app.transport.Consumer is _BatchConsumer
+
+
+def test_no_fetch_waits_long_for_data(tmp_path: Path) -> None:
+    async def warm() -> None: ...
+
+    async def created() -> Any:  # noqa: ANN401 - aiokafka's consumer
+        settings = Settings(bootstrap="127.0.0.1:1", policy_state=str(tmp_path))
+        app = build(APPS[0], settings, object(), warm, lambda: None)  # type: ignore[arg-type] # never run here
+        thread: Any = object.__new__(_ConsumerThread)
+        thread.app, thread.transport, thread.consumer = app, app.transport, SimpleNamespace(in_transaction=False)
+        consumer = thread._create_consumer(asyncio.get_running_loop())
+        consumer._closed = True  # it was never started, and would complain
+        return consumer
+
+    assert asyncio.run(created())._fetch_max_wait_ms == FETCH_WAIT_MS
+    assert FETCH_WAIT_MS < 1500  # what Faust would have it
+
+
+def test_consumer_that_keeps_its_fetch_wait_elsewhere_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver.AIOKafkaConsumerThread, "_create_consumer", lambda *_, **__: SimpleNamespace())
+    thread: Any = object.__new__(_ConsumerThread)
+    with pytest.raises(ConfigurationError, match="fetch wait"):
+        thread._create_consumer(None)
 
 
 @pytest.mark.parametrize("protocol", ["PLAINTEXT", "plaintext"])

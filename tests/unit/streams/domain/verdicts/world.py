@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pratique.contract.records import Evidence, EvidenceKind, JoinKey
 from streams.domain.verdicts.evidence import Stated, join_id
-from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication
+from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication, Wait
 from tests.fakes.evidence import NOW_MS, decided, stated
 
 HORIZON_MS = 600_000
@@ -28,6 +28,7 @@ class Owner:
     joins: PartitionJoins
     position: int
     unsent: list[Effect] = field(default_factory=list)
+    waited: dict[bytes, tuple[Wait, int]] = field(default_factory=dict)
     marked: int = 0
 
 
@@ -89,8 +90,17 @@ class World:
         if not owner.unsent:
             self.mark(owner)
 
+    def follow(self, owner: Owner) -> None:
+        """Follow what is waited for by its changes, as ``VerdictStep`` does; it must come to the same."""
+        for identity, changed in owner.joins.changed_waits().items():
+            owner.waited.pop(identity, None)
+            if changed is not None:
+                owner.waited[identity] = changed
+        assert dict(owner.waited.values()) == owner.joins.waits()
+
     def expire(self, owner: Owner) -> None:
         """Let the time of everything that is waited for run out."""
+        self.follow(owner)
         owner.unsent += owner.joins.expire(owner.joins.waits())
 
     def send(self, owner: Owner, count: int) -> None:
@@ -109,7 +119,8 @@ class World:
             self.mark(owner)
 
     def mark(self, owner: Owner) -> None:
-        """Note what is safe."""
+        """Note what is safe, and what is waited for."""
+        self.follow(owner)
         safe = owner.joins.safe_offset()
         if safe is not None:
             owner.marked = safe
