@@ -110,7 +110,7 @@ class Scorer:
     @property
     def revision(self) -> str:
         """Which model this is: name, version, and the card's digest, which covers every number of it."""
-        return f"{self.card['name']}-{self.version}:{self.sha256}"
+        return f"{self.card['name']}-{self.version}.{self.sha256}"
 
     @property
     def version(self) -> str:
