@@ -27,7 +27,7 @@ from streams.domain.quarantine.authority import choose_signer
 from streams.domain.quarantine.command import Command, sign_command
 from streams.domain.quarantine.generation import Retirement, sign_retirement
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
-from streams.domain.quarantine.record import Action, QuarantineRecord
+from streams.domain.quarantine.record import Action, QuarantineRecord, as_identifier
 from streams.wire.ledger import read_audit
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store
@@ -131,8 +131,8 @@ class Curator:
                     incident_id=intent.incident_id,
                     actor_id=actor_id,
                     authentication_event_id=_event(intent.authentication_event_id),
-                    policy_version=recall.policy_version,
-                    detector_version=recall.detector_revision,
+                    policy_version=as_identifier(recall.policy_version),
+                    detector_version=as_identifier(recall.detector_revision),
                 ),
                 key_generation=intent.key_generation,
                 reason=intent.reason,

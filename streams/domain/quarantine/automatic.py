@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json, text_sha256
-from pratique.contract.document import MAX_INTEGER, SAFE_ID, Fields
+from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json
+from pratique.contract.document import MAX_INTEGER, Fields
 from pratique.contract.dsse import seal
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import JoinKey, NominatedText, Nomination, Origin, Verdict, VerdictOutcome
@@ -30,7 +30,7 @@ from pratique.errors import MalformedError, SignerNotAuthorisedError
 from streams.domain.policy.quarantine_rules import DAY_MS, LISTABLE_CODES
 from streams.domain.quarantine.command import COMMAND_TYPE
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
-from streams.domain.quarantine.record import Action, QuarantineRecord, choice
+from streams.domain.quarantine.record import Action, QuarantineRecord, as_identifier, choice
 from streams.domain.verdicts.evidence import join_id
 from streams.errors import CommandRefusedError
 
@@ -222,8 +222,8 @@ def _addition(
         incident_id=f"auto-{request.hex()}",
         authentication_event_id=f"auto-{event}",
         policy_id=verdict.policy_id,
-        policy_version=_identifier(nomination.policy_version),
-        detector_version=_identifier(nomination.detector_version),
+        policy_version=as_identifier(nomination.policy_version),
+        detector_version=as_identifier(nomination.detector_version),
         origin=key.origin,
         codes=codes,
         verdict_id=verdict.verdict_id,
@@ -231,11 +231,6 @@ def _addition(
         path=text.path,
         decided_at=verdict.decided_at,
     )
-
-
-def _identifier(text: str) -> str:
-    """Return a version as an identifier, which a record's must be: itself, or its digest."""
-    return text if SAFE_ID.fullmatch(text) else f"sha256-{text_sha256(text)}"
 
 
 def _parsed(payload: bytes) -> AutomaticAddition:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeVar
 
-from pratique.contract.canonical import JsonValue, parse_json
-from pratique.contract.document import Fields
+from pratique.contract.canonical import JsonValue, parse_json, text_sha256
+from pratique.contract.document import SAFE_ID, Fields
 from pratique.errors import MalformedError
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 
@@ -129,6 +129,11 @@ def parse_record(text: str) -> QuarantineRecord:
     if record.text != text:
         raise fields.refusal("event_id", "is not that of the rest, or the text is not canonical")
     return record
+
+
+def as_identifier(version: str) -> str:
+    """Return a version as the identifier that a record's must be: itself, or its digest where it is none."""
+    return version if SAFE_ID.fullmatch(version) else f"sha256-{text_sha256(version)}"
 
 
 def choice(fields: Fields, name: str, kind: type[EnumT]) -> EnumT:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pratique.contract.document import SAFE_ID
 from pratique.contract.partitioning import partition_of
 from pratique.errors import MalformedError
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
-from streams.domain.quarantine.record import Action, QuarantineRecord, parse_record
+from streams.domain.quarantine.record import Action, QuarantineRecord, as_identifier, parse_record
 from tests.unit.streams.domain.quarantine.builders import FINGERPRINT, record
 
 IDENTIFIER = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
@@ -154,3 +155,10 @@ def test_key_that_binds_nothing_is_refused(scope: Scope, tenant_id: str | None, 
 def test_what_is_no_key_is_refused(key: bytes | None) -> None:
     with pytest.raises(MalformedError):
         LedgerKey.parse(key)
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=200))
+def test_whatever_a_version_is_called_it_has_one_identifier(version: str) -> None:
+    named = as_identifier(version)
+    assert SAFE_ID.fullmatch(named)
+    assert as_identifier(named) == named
