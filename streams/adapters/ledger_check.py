@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from redis import Redis
-from redis.exceptions import RedisError
 
 from pratique.errors import UnavailableError
 from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.redis_connect import REDIS_ERRORS
 from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key, tag
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import VIEW_PREFIX, LedgerKey
@@ -25,6 +26,7 @@ from streams.domain.quarantine.record import Action, parse_record
 from streams.wire.ledger import Retired, Transition, change_of, read_audit, read_entry
 
 LISTS_TOGETHER: Final = 500
+SCANNED_TOGETHER: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +183,14 @@ class LedgerCheck:
                 yield Difference("index", f"{scope}/{segment}", f"{len(found ^ expected)} fingerprints differ")
 
     def _scan(self, match: str) -> Iterator[str]:
-        cursor = 0
-        while True:
-            cursor, keys = self._ask(lambda cursor=cursor: self._client.scan(cursor, match, 1000))
+        found = self._client.scan_iter(match, SCANNED_TOGETHER)
+        while keys := self._ask(lambda: list(islice(found, SCANNED_TOGETHER))):
             yield from keys
-            if not cursor:
-                return
 
     def _ask(self, ask: Any) -> Any:  # noqa: ANN401 - the client's replies are untyped
         try:
             return ask()
-        except RedisError as error:
+        except REDIS_ERRORS as error:
             raise UnavailableError(f"the ledger's view can't be read: {type(error).__name__}") from error
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from redis import Redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ResponseError
 
 from pratique.errors import RefusedError, UnavailableError
+from streams.adapters.redis_connect import REDIS_ERRORS, each_server
 from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key, tag
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
@@ -141,13 +143,17 @@ class RedisLedger:
         _asked(lambda: client.fcall("pratique_advance", 1, key, str(applied), str(following), str(end)))
 
     def eviction_policy(self) -> tuple[str, int]:
-        """Return the server's eviction policy and how many keys it has evicted since it started.
+        """Return the servers' eviction policy and how many keys they have evicted since they started.
+
+        Where servers differ in their policy, all of them are named.
 
         Raises:
             UnavailableError: Redis does not answer.
         """
-        stated = cast("dict[str, Any]", _asked(self._clients[Scope.TENANT].info))
-        return str(stated.get("maxmemory_policy")), int(stated.get("evicted_keys", 0))
+        client = self._clients[Scope.TENANT]
+        stated = _asked(lambda: each_server(client, client.info))
+        policies = sorted({str(item.get("maxmemory_policy")) for item in stated})
+        return ",".join(policies), sum(int(item.get("evicted_keys", 0)) for item in stated)
 
 
 class ViewMaintenance:
@@ -211,16 +217,9 @@ class ViewMaintenance:
         """
         dropped = 0
         for partition in range(partition_count):
-            cursor = 0
-            while True:
-                match = tag(namespace, partition) + "*"
-                cursor, keys = _asked(
-                    lambda cursor=cursor, match=match: self._client.scan(cursor, match, DROP_KEYS)  # type: ignore[misc]
-                )
-                if keys:
-                    dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
-                if not cursor:
-                    break
+            found = self._client.scan_iter(tag(namespace, partition) + "*", DROP_KEYS)
+            while keys := _asked(lambda found=found: list(islice(found, DROP_KEYS))):  # type: ignore[misc]
+                dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
         return dropped
 
 
@@ -238,7 +237,7 @@ def _runs(steps: Sequence[Step]) -> Iterator[tuple[Scope, list[Step]]]:
 def _asked(ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - the client's replies are untyped
     try:
         return ask()
-    except RedisError as error:
+    except REDIS_ERRORS as error:
         raise _translated(error) from error
 
 

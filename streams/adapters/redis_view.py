@@ -4,27 +4,34 @@ The contract is ``QuarantineView``: one round trip, both scopes, every fingerpri
 known to hold everything: no pointer or facts (flushed, partial), not refreshed within the bound of staleness (behind),
 an entry that is no record of its own key or that the index disagrees with (malformed, partial), entries of a key
 generation that was not asked about, a server that may evict. Each scope is read by one function, so that no change
-comes between what is compared. Time is Redis's own, so that clocks need not agree.
+comes between what is compared. Time is Redis's own, so that clocks need not agree. In a cluster pointer and scopes may
+lie on servers of their own: one round trip each, at the same time.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from redis import Redis
-from redis.exceptions import RedisError
 
 from pratique.contract.document import HEX64, SAFE_ID
 from pratique.errors import MalformedError
+from streams.adapters.redis_connect import REDIS_ERRORS, each_server, is_cluster
 from streams.adapters.redis_keys import POINTER, VIEW_SCHEMA, Pointer, count_field, entry_key, index_key, meta_key
 from streams.application.ports.quarantine import Fingerprints, Looked
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, parse_record
 from streams.errors import LedgerViewIncompleteError
 
+POLICY_SECONDS: Final = 1.0
+"""How long a cluster's eviction policies are remembered; what was evicted is noticed by its absence at once."""
+
 _NOBODY: Final = "0" * 64
+_POLICY: Final = "maxmemory-policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,8 @@ class RedisQuarantineView:
         self._client = client
         self._max_staleness_ms = max_staleness_ms
         self._pointer: Pointer | None = None
+        self._is_cluster = is_cluster(client)
+        self._policies: tuple[float, frozenset[str | None]] | None = None
 
     def generation(self) -> str:
         """Return the current key generation; see ``QuarantineView``.
@@ -93,11 +102,11 @@ class RedisQuarantineView:
                 )
             except MalformedError as error:
                 raise LedgerViewIncompleteError(f"the ledger's view can't be asked: {error}") from None
-            stated, policy, *answers = self._ask(segments, fingerprints)
+            stated, policies, answers = self._ask(segments, fingerprints)
             found = read_pointer(stated)
             if found == pointer:
                 self._pointer = found
-                if policy.get("maxmemory-policy") != "noeviction":
+                if policies != {"noeviction"}:
                     raise LedgerViewIncompleteError("the ledger's view lies on a server that may evict it")
                 if pointer.generation not in fingerprints:
                     raise LedgerViewIncompleteError(
@@ -107,28 +116,40 @@ class RedisQuarantineView:
             pointer = found  # a rebuild was finished meanwhile: ask where it says
         raise LedgerViewIncompleteError("the ledger's view changes faster than it can be read")
 
-    def _ask(self, segments: Sequence[_Segment], fingerprints: Fingerprints) -> list[Any]:
+    def _ask(
+        self, segments: Sequence[_Segment], fingerprints: Fingerprints
+    ) -> tuple[Any, frozenset[str | None], list[Any]]:
         flat = [item for items in fingerprints.values() for item in items]
         asked = [len(fingerprints), *fingerprints, *map(len, fingerprints.values()), *flat]
         try:
             with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hgetall(POINTER)
-                pipeline.config_get("maxmemory-policy")
+                if not self._is_cluster:
+                    pipeline.config_get(_POLICY)
                 for segment in segments:
                     keys = [segment.meta, *segment.indexes, *(segment.entries + item for item in flat)]
                     pipeline.fcall_ro("pratique_look", len(keys), *keys, segment.count, *map(str, asked))
-                replies: list[Any] = pipeline.execute()
-        except RedisError as error:
+                stated, *replies = pipeline.execute()
+            policies = self._cluster_policies() if self._is_cluster else frozenset({replies.pop(0).get(_POLICY)})
+        except REDIS_ERRORS as error:
             raise LedgerViewIncompleteError(f"the ledger's view can't be read: {type(error).__name__}") from error
-        return replies
+        return stated, policies, replies
+
+    def _cluster_policies(self) -> frozenset[str | None]:
+        """Return the eviction policies of a cluster's servers: asked apart, so not with each look-up."""
+        now = time.monotonic()
+        if self._policies is None or now - self._policies[0] > POLICY_SECONDS:
+            stated = each_server(self._client, partial(self._client.config_get, _POLICY))
+            self._policies = now, frozenset(item.get(_POLICY) for item in stated)
+        return self._policies[1]
 
     def _answer(
         self, pointer: Pointer, fingerprints: Sequence[str], segments: Sequence[_Segment], answers: Sequence[Any]
     ) -> Looked:
         known: set[str] = set()
         staleness_ms, positions = 0, []
-        for segment, (facts, size, time, members, heads) in zip(segments, answers, strict=True):
-            now_ms = int(time[0]) * 1000 + int(time[1]) // 1000
+        for segment, (facts, size, moment, members, heads) in zip(segments, answers, strict=True):
+            now_ms = int(moment[0]) * 1000 + int(moment[1]) // 1000
             applied, age_ms = self._check_facts(facts, int(size), now_ms)
             staleness_ms = max(staleness_ms, age_ms)
             positions.append(f"{segment.partition}@{applied}")
@@ -158,7 +179,7 @@ class RedisQuarantineView:
     def _read_pointer(self) -> Pointer:
         try:
             return read_pointer(self._client.hgetall(POINTER))
-        except RedisError as error:
+        except REDIS_ERRORS as error:
             raise LedgerViewIncompleteError(f"the ledger's view can't be read: {type(error).__name__}") from error
 
 

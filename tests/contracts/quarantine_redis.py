@@ -16,19 +16,17 @@ PARTITIONS = 3
 NAMESPACE = "n1"
 
 
-class ViewServer:
-    """One server, its view opened and empty."""
+class View:
+    """A view, wherever it is; ``reset`` opens it."""
 
-    def __init__(self, folder: Path, generation: str = "g1") -> None:
+    def __init__(self, url: str, keys: Path, generation: str = "g1") -> None:
+        self.url = url
         self._generation = generation
-        self._keys = folder / "keys"
-        self.redis = EmbeddedRedis(folder / "redis", self._keys, log_dir=folder)
-        self.redis.start()
-        self.reset()
+        self._keys = keys
 
     def client(self, identity: RedisIdentity) -> Redis:
         """Return a connection of an identity."""
-        return connect(self.redis.url, identity, self._keys, {})
+        return connect(self.url, identity, self._keys, {})
 
     @property
     def admin(self) -> Redis:
@@ -42,19 +40,30 @@ class ViewServer:
 
     def reset(self, namespace: str = NAMESPACE) -> None:
         """Begin anew, empty and complete."""
-        maintenance = ViewMaintenance(self.admin)
+        maintenance, ledger = ViewMaintenance(self.admin), self.ledger
         maintenance.load_functions()
         maintenance.drop(namespace, PARTITIONS)
         for partition in range(PARTITIONS):
             maintenance.open(namespace, partition, first=0)
-            self.ledger.advance(namespace, partition, applied=0, following=0, end=0)
+            ledger.advance(namespace, partition, applied=0, following=0, end=0)
         maintenance.flip(Pointer(namespace, PARTITIONS, self._generation))
 
     def apply(self, *records: QuarantineRecord, namespace: str = NAMESPACE, generation: str = "g1") -> None:
         """Apply records, each at the next offset, and say that this was all there is."""
+        ledger = self.ledger
         for record in records:
             partition = record.key.partition(PARTITIONS)
-            applied = self.ledger.applied(namespace, partition)
+            applied = ledger.applied(namespace, partition)
             assert applied is not None
-            self.ledger.apply(namespace, partition, [Step(record.key, record.text, generation, applied, applied + 1)])
-            self.ledger.advance(namespace, partition, applied=applied + 1, following=applied + 1, end=applied + 1)
+            ledger.apply(namespace, partition, [Step(record.key, record.text, generation, applied, applied + 1)])
+            ledger.advance(namespace, partition, applied=applied + 1, following=applied + 1, end=applied + 1)
+
+
+class ViewServer(View):
+    """One server, its view opened and empty."""
+
+    def __init__(self, folder: Path, generation: str = "g1") -> None:
+        self.redis = EmbeddedRedis(folder / "redis", folder / "keys", log_dir=folder)
+        super().__init__(self.redis.url, folder / "keys", generation)
+        self.redis.start()
+        self.reset()
