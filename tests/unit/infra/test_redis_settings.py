@@ -1,0 +1,45 @@
+"""Redis in the compose file is the Redis that the tests run."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from infra.stack.identities import main
+from infra.stack.paths import ROOT
+from pratique.keyfiles import read_private_file
+from streams.adapters.redis_connect import RedisIdentity, password_file
+
+INFRA = ROOT / "infra"
+
+
+def test_compose_runs_redis_with_our_settings_on_loopback_alone() -> None:
+    redis = yaml.safe_load((INFRA / "compose.yaml").read_text("utf-8"))["services"]["redis"]
+
+    settings, users = "/etc/redis/redis.conf", "/etc/redis/users.acl"
+    assert redis["command"] == ["redis-server", settings, "--bind", "0.0.0.0", "--dir", "/data", "--aclfile", users]  # noqa: S104 - inside
+    assert redis["ports"] == ["127.0.0.1:6379:6379"]
+    mounted = {
+        target: source for source, target, mode in (item.rsplit(":", 2) for item in redis["volumes"][:2]) if mode
+    }
+    assert (INFRA / mounted[settings]).resolve() == INFRA / "redis" / "redis.conf"
+    assert mounted[users] == "${PRATIQUE_REDIS_ACL:-../.pratique/compose/users.acl}"
+
+
+@pytest.mark.parametrize("line", ["maxmemory-policy noeviction", "appendonly yes", "appendfsync always"])
+def test_what_the_guide_says_is_not_to_be_relaxed_is_set(line: str) -> None:
+    assert line in (INFRA / "redis" / "redis.conf").read_text("utf-8").splitlines()
+
+
+def test_identities_of_a_server_of_ones_own(tmp_path: Path) -> None:
+    assert main([]) == 2
+    assert main([str(tmp_path)]) == 0
+    users = (tmp_path / "users.acl").read_text("utf-8")
+    assert stat.S_IMODE((tmp_path / "users.acl").stat().st_mode) == 0o644
+    for identity in RedisIdentity:
+        assert f"user pratique-{identity.value} on #" in users
+        assert read_private_file(password_file(tmp_path / "keys", identity)).strip().decode() not in users
+    assert "{" not in users.replace("{pratique", "")
