@@ -1,15 +1,18 @@
 """The broker's own ceiling: the records of a run, produced and consumed raw with librdkafka.
 
-The contract: exactly the records that a run of the flow wrote are written again, to topics of the same shape, as fast
-as one idempotent librdkafka producer can, while librdkafka consumers read each as often as the flow reads it (work by
-two groups). No record is looked at. The result is requests a second, to be compared with the flow's in the same run.
+The contract: exactly the records that a run of the flow wrote are written again, in the order of their log times, to
+topics of the same shape, as fast as one idempotent librdkafka producer can, while librdkafka consumers read each as
+often as the flow reads it (work by two groups). No record is looked at. The result is requests a second, the median of
+``ROUNDS``, to be compared with the flow's in the same run.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import statistics
 import time
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -19,42 +22,51 @@ from streams.adapters.kafka_admin import KafkaAdmin
 from streams.adapters.kafka_log import KafkaLog
 from topologies.catalog import TOPICS
 
-PREFIX: Final = "raw."
 READERS: Final = {topics.WORK: 2}
 PATIENCE_SECONDS: Final = 120.0
+ROUNDS: Final = 3
 
 Raw = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes]]]
 
 
 def records_of_run(bootstrap: str) -> list[Raw]:
-    """Return every record of every topic of the flow."""
-    found: list[Raw] = []
+    """Return every record of every topic of the flow, in the order in which the log took them."""
+    found: list[tuple[int, Raw]] = []
     for spec in TOPICS:
         with KafkaLog({"bootstrap.servers": bootstrap}, spec.name, "bench.ceiling") as log:
             for partition in range(log.partition_count()):
                 for record in log.history(partition, 0, log.end_offset(partition)):
-                    found.append((record.topic, record.key, record.value, list(record.headers)))  # noqa: PERF401 - reads well
-    return found
+                    raw = (record.topic, record.key, record.value, list(record.headers))
+                    found.append((record.timestamp, raw))
+    found.sort(key=itemgetter(0))
+    return [raw for _, raw in found]
 
 
 def requests_per_second(bootstrap: str, records: Sequence[Raw], partitions: int) -> float:
     """Return the rate at which the broker takes and gives a run's records."""
+    return statistics.median(_round(bootstrap, records, partitions, f"raw{number}.") for number in range(ROUNDS))
+
+
+def _round(bootstrap: str, records: Sequence[Raw], partitions: int, prefix: str) -> float:
     admin = KafkaAdmin({"bootstrap.servers": bootstrap})
     for spec in TOPICS:
-        admin.create(PREFIX + spec.name, partitions, 1, spec.configuration)
+        admin.create(prefix + spec.name, partitions, 1, spec.configuration)
     count = sum(1 for topic, *_ in records if topic == topics.COMPACTION_REQUESTED)
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(len(_reads()) + 1)
     ends = context.Queue()
     readers = [
-        context.Process(target=_read, args=(bootstrap, names, _expected(records, names), barrier, ends))
+        context.Process(
+            target=_read,
+            args=(bootstrap, [prefix + name for name in names], _expected(records, names), barrier, ends),
+        )
         for names in _reads()
     ]
     for reader in readers:
         reader.start()
     barrier.wait(PATIENCE_SECONDS)
     begun = time.monotonic()
-    _write(bootstrap, records)
+    _write(bootstrap, records, prefix)
     # Monotonic time is the machine's: one clock for all of its processes.
     elapsed = max(ends.get(timeout=PATIENCE_SECONDS) for _ in readers) - begun
     for reader in readers:
@@ -71,7 +83,7 @@ def _expected(records: Sequence[Raw], names: Sequence[str]) -> int:
     return sum(1 for topic, *_ in records if topic in names)
 
 
-def _write(bootstrap: str, records: Sequence[Raw]) -> None:
+def _write(bootstrap: str, records: Sequence[Raw], prefix: str) -> None:
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -85,7 +97,7 @@ def _write(bootstrap: str, records: Sequence[Raw]) -> None:
     for topic, key, value, headers in records:
         while True:
             try:
-                producer.produce(PREFIX + topic, value, key, headers=[*headers])
+                producer.produce(prefix + topic, value, key, headers=[*headers])
             except BufferError:
                 producer.poll(0.01)
             else:
@@ -96,9 +108,9 @@ def _write(bootstrap: str, records: Sequence[Raw]) -> None:
 def _read(bootstrap: str, names: Sequence[str], expected: int, barrier: object, ends: object) -> None:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "raw", "enable.auto.commit": False})
     places = [
-        TopicPartition(PREFIX + name, number, 0)
+        TopicPartition(name, number, 0)
         for name in names
-        for number in consumer.list_topics(PREFIX + name, 10).topics[PREFIX + name].partitions
+        for number in consumer.list_topics(name, 10).topics[name].partitions
     ]
     consumer.assign(places)
     consumer.poll(0.1)
