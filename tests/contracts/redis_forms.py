@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -89,8 +90,9 @@ class Form:
         """Start a server with our settings; ``arguments`` follow them."""
         data = self.folder / str(port)
         data.mkdir(exist_ok=True)
-        given = ["--dir", str(data), "--aclfile", str(self._acl), *arguments]
-        self.run(port, [str(REDIS / "redis.conf"), *given])
+        # A copy: a Sentinel has the server rewrite its settings.
+        settings = Path(shutil.copy(REDIS / "redis.conf", data))
+        self.run(port, [str(settings), "--dir", str(data), "--aclfile", str(self._acl), *arguments])
 
     def run(self, port: int, arguments: Sequence[str]) -> None:
         """Start a process of the server's program."""
