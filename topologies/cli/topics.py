@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import metadata
 
 import click
 
 from topologies.bootstrap.topics import Change, ChangeKind, apply, plan
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.describe import asyncapi, describe
 from topologies.settings import Settings
 
 
@@ -34,6 +36,17 @@ def plan_command(*, as_json: bool) -> None:
 def apply_command(*, as_json: bool) -> None:
     """Create topics, mend their configuration, commit start offsets; refuse what would destroy."""
     _show("done", apply(Settings.read(os.environ)), as_json=as_json)
+
+
+@topics.command("describe")
+@click.option("--asyncapi", "as_asyncapi", is_flag=True, help="As an AsyncAPI 3 document, schemas included.")
+@speaks
+def describe_command(*, as_asyncapi: bool) -> None:
+    """Print the wiring: which app reads and writes which topic, and each topic's settings; needs no cluster."""
+    if as_asyncapi:
+        print_json(asyncapi(metadata.version("pratique-streams")))
+    else:
+        click.echo(describe(), nl=False)
 
 
 def _show(title: str, changes: Sequence[Change], *, as_json: bool) -> None:
