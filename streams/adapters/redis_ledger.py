@@ -209,6 +209,21 @@ class ViewMaintenance:
         }
         _asked(lambda: self._client.hset(POINTER, mapping=stated))
 
+    def namespaces(self) -> dict[str, set[int]]:
+        """Return the namespaces that there are, and of which partitions each has something.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        found: dict[str, set[int]] = {}
+        keys = self._client.scan_iter("{pratique:*}:*", DROP_KEYS)
+        while together := _asked(lambda: list(islice(keys, DROP_KEYS))):
+            for key in together:
+                namespace, _, partition = key.partition("}")[0].removeprefix("{pratique:").rpartition(":")
+                if partition.isdecimal():
+                    found.setdefault(namespace, set()).add(int(partition))
+        return found
+
     def drop(self, namespace: str, partition_count: int) -> int:
         """Drop a namespace; return how many keys it had.
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pratique.errors import PratiqueError
+from pratique.errors import PratiqueError, RefusedError
 from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.ledger_rebuild import ViewRebuild
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_connect import RedisIdentity
 from streams.adapters.redis_keys import Pointer, entry_key, meta_key
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.containers
 
 TENANT = "tenant-a"
+EAGER = {
+    "segment.bytes": str(1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.01",
+    "min.compaction.lag.ms": "0",
+    "compression.type": "uncompressed",
+}
+"""Has the broker compact as soon as there is something to compact."""
 GENERATION = "2026-1"
 """That of every command of the builders."""
 
@@ -54,6 +62,17 @@ def ledger(kafka: KafkaContainer, tmp_path: Path) -> Iterator[Ledger]:
 def applier(ledger: Ledger, server: ViewServer, view: RedisLedger | None = None) -> LedgerApplier:
     log = LedgerLog({"bootstrap.servers": ledger.bootstrap})
     return LedgerApplier(log, view or server.ledger, ledger.topic("audit"), metrics=PrometheusMetrics({"app": "test"}))
+
+
+def rebuilding(ledger: Ledger, server: ViewServer) -> ViewRebuild:
+    admin = server.admin
+    return ViewRebuild(
+        LedgerLog({"bootstrap.servers": ledger.bootstrap}),
+        ViewMaintenance(admin),
+        RedisLedger(admin, admin),
+        ledger.topic("audit"),
+        PrometheusMetrics({"app": "test"}),
+    )
 
 
 def differences(ledger: Ledger, server: ViewServer) -> list[Difference]:
@@ -198,22 +217,79 @@ def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, serv
 
     thread = threading.Thread(target=look)
     thread.start()
-    maintenance, both = ViewMaintenance(server.admin), RedisLedger(server.admin, server.admin)
+    maintenance = ViewMaintenance(server.admin)
     maintenance.load_functions()
-    builder = applier(ledger, server, both)
-    for partition in range(PARTITIONS):
-        maintenance.open("n2", partition, first=0)
-        builder.catch_up_with("n2", partition)
-    maintenance.flip(Pointer("n2", PARTITIONS, GENERATION))
+    rebuilding(ledger, server).fill("1")  # and does not come to its end
+    building = rebuilding(ledger, server)
+    building.fill("2")
+    maintenance.flip(Pointer("2", PARTITIONS, GENERATION))
     maintenance.drop(NAMESPACE, PARTITIONS)
-    until(lambda: view.look_up(TENANT, {GENERATION: []}).position.startswith("n2:"), "look-ups read the new view")
+    assert building.drop_leftovers("2") > 0
+    until(lambda: view.look_up(TENANT, {GENERATION: []}).position.startswith("2:"), "look-ups read the new view")
     stopping.set()
     thread.join()
     ledger.await_served()
-    builder.catch_up()
+    applier(ledger, server).catch_up()
 
     assert not missed
     assert not differences(ledger, server)
+    assert set(maintenance.namespaces()) == {"2"}
+
+
+def test_rebuild_while_the_broker_compacts_the_ledger(
+    kafka: KafkaContainer, tmp_path: Path, server: ViewServer
+) -> None:
+    with Ledger(kafka.bootstrap, tmp_path, partitions=PARTITIONS, batch_records=500, configuration=EAGER) as ledger:
+        maintenance = ViewMaintenance(server.admin)
+        ledger.write()
+        ledger.send(chains(ledger, 4000))
+        rebuilt = 0
+
+        def is_compacted() -> bool:
+            nonlocal rebuilt
+            rebuilt += 1
+            rebuilding(ledger, server).fill(str(rebuilt))
+            maintenance.flip(Pointer(str(rebuilt), PARTITIONS, GENERATION))
+            rebuilding(ledger, server).drop_leftovers(str(rebuilt))
+            return ledger.left() == 0 and len(ledger.records("ledger")) < 3500
+
+        until(is_compacted, "the broker compacts the ledger")
+        applier(ledger, server).catch_up()
+
+        assert not differences(ledger, server)
+
+
+def test_audit_that_lost_its_beginning_is_not_built_on(ledger: Ledger, server: ViewServer) -> None:
+    ledger.send(chains(ledger, 7))
+    assert ledger.serve() == 0
+    ledger.delete_before("audit", 3)
+
+    with pytest.raises(RefusedError, match="beginning was deleted"):
+        rebuilding(ledger, server).fill("2")
+    with pytest.raises(LedgerViewIncompleteError, match="the audit is from 3"):
+        applier(ledger, server).catch_up()
+
+
+def test_audit_made_anew_is_neither_applied_nor_written_on(ledger: Ledger, server: ViewServer) -> None:
+    ledger.send(chains(ledger, 7))
+    assert ledger.serve() == 0
+    mine = applier(ledger, server)
+    mine.catch_up()
+    ledger.make_anew("audit")
+
+    with pytest.raises(LedgerViewIncompleteError, match="the audit is from 0 to 0"):
+        applier(ledger, server).catch_up()
+    successor = ledger.write()
+    assert successor.status() == 1
+    assert "its audit says 0" in successor.log.read_text("utf-8")
+
+
+def test_commands_made_anew_are_not_taken_for_served(ledger: Ledger) -> None:
+    ledger.send(chains(ledger, 7))
+    assert ledger.serve() == 0
+    ledger.make_anew("commands")
+
+    assert ledger.write().status() == 1
 
 
 def test_every_difference_is_told(ledger: Ledger, server: ViewServer) -> None:

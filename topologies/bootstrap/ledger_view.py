@@ -17,11 +17,12 @@ from typing import Final
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError, RefusedError, UnavailableError
+from pratique.errors import ConfigurationError, UnavailableError
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.ledger_rebuild import ViewRebuild
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import Pointer
@@ -29,7 +30,6 @@ from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.adapters.system_clock import SystemClock
 from streams.application.ports.metrics import Metrics
-from streams.wire.ledger import read_audit
 from topologies.settings import Settings
 
 SECOND_LOOK_SECONDS: Final = 1.0
@@ -42,7 +42,7 @@ class Rebuilt:
     Attributes:
         namespace: The new namespace.
         generation: The key generation.
-        dropped: Keys of the old namespace that were dropped.
+        dropped: Keys of earlier namespaces that were dropped: the old view's, and what unfinished rebuilds left.
     """
 
     namespace: str
@@ -150,34 +150,24 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         UnavailableError: Redis or the broker does not answer.
     """
     client = _client(settings, RedisIdentity.MAINTENANCE)
-    maintenance, view = ViewMaintenance(client), RedisLedger(client, client)
+    maintenance = ViewMaintenance(client)
     maintenance.load_functions()
-    before = maintenance.pointer()
     log = LedgerLog(settings.connection)
     try:
-        count = log.partition_count(QUARANTINE_AUDIT)
-        namespace = str(SystemClock().wall_ms())
-        retired = _retired(log, count)
-        generation, following = _generations(settings, before, retired)
         metrics = PrometheusMetrics({"app": "rebuild"})
-        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics, without=retired)
-        for partition in range(count):
-            low, _ = log.committed_bounds(QUARANTINE_AUDIT, partition)
-            if low > 0:
-                raise RefusedError(f"audit partition {partition} begins at offset {low}: its beginning was deleted")
-            maintenance.open(namespace, partition, first=low)
-            applier.catch_up_with(namespace, partition)
-            progress(partition + 1, count)
-        for partition in range(count):  # what came meanwhile
-            applier.catch_up_with(namespace, partition)
-        maintenance.flip(Pointer(namespace, count, generation, following))
+        building = ViewRebuild(log, maintenance, RedisLedger(client, client), QUARANTINE_AUDIT, metrics)
+        before = maintenance.pointer()
+        _generations(settings, before, building.retired())
+        namespace = _next_namespace(before)
+        building.fill(namespace, progress)
+        before = maintenance.pointer()  # a rotation may have gone on meanwhile
+        generation, following = _generations(settings, before, building.retired())
+        maintenance.flip(Pointer(namespace, building.partition_count, generation, following))
     finally:
         log.close()
-    dropped = 0
     if before is not None:
         time.sleep(grace_s)
-        dropped = maintenance.drop(before.namespace, before.partition_count)
-    return Rebuilt(namespace, generation, dropped)
+    return Rebuilt(namespace, generation, building.drop_leftovers(namespace))
 
 
 def compare(settings: Settings) -> Compared:
@@ -202,11 +192,10 @@ def compare(settings: Settings) -> Compared:
         log.close()
 
 
-def _retired(log: LedgerLog, partition_count: int) -> frozenset[str]:
-    """Return the key generations that every partition has retired."""
-    newest = [log.newest(QUARANTINE_AUDIT, partition) for partition in range(partition_count)]
-    retired = [set() if record is None else set(read_audit(record.value).retired) for record in newest]
-    return frozenset(set.intersection(*retired))
+def _next_namespace(before: Pointer | None) -> str:
+    """Return a namespace's name: a number above that of the one before it, whatever clock that was made by."""
+    last = int(before.namespace) if before is not None and before.namespace.isdecimal() else 0
+    return str(max(SystemClock().wall_ms(), last + 1))
 
 
 def _generations(settings: Settings, before: Pointer | None, retired: frozenset[str]) -> tuple[str, str]:

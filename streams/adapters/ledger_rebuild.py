@@ -1,0 +1,91 @@
+"""Building the ledger's view anew from the audit, beside the one that look-ups read.
+
+The contract: a namespace of its own is filled from the audit's beginning to its end; look-ups do not see it before the
+pointer is changed, which is the caller's to do. Retired key generations are left out. An audit whose beginning is gone
+is refused: a view of the rest would not know what it lacks. Namespaces are numbers that grow, so that what a rebuild
+left behind that did not come to its end is told from one that is younger, and may still be under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pratique.errors import RefusedError
+from streams.adapters.ledger_applier import LedgerApplier
+from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
+from streams.application.ports.metrics import Metrics
+from streams.wire.ledger import read_audit
+
+
+class ViewRebuild:
+    """Fills a namespace.
+
+    Args:
+        log: The ledger's topics.
+        maintenance: Makes and drops namespaces.
+        view: Applies transitions, under the maintenance identity.
+        audit: The audit topic.
+        metrics: Counts.
+    """
+
+    def __init__(
+        self, log: LedgerLog, maintenance: ViewMaintenance, view: RedisLedger, audit: str, metrics: Metrics
+    ) -> None:
+        self._log = log
+        self._maintenance = maintenance
+        self._view = view
+        self._audit = audit
+        self._metrics = metrics
+        self.partition_count = log.partition_count(audit)
+
+    def retired(self) -> frozenset[str]:
+        """Return the key generations that every partition has retired.
+
+        Raises:
+            LedgerBrokenError: The audit holds what is no audit entry.
+            UnavailableError: The broker does not answer.
+        """
+        newest = [self._log.newest(self._audit, partition) for partition in range(self.partition_count)]
+        retired = [set() if record is None else set(read_audit(record.value).retired) for record in newest]
+        return frozenset(set.intersection(*retired))
+
+    def fill(self, namespace: str, progress: Callable[[int, int], None] = lambda *_: None) -> None:
+        """Fill a new namespace.
+
+        Args:
+            namespace: Its name.
+            progress: Told how many partitions are done, of how many.
+
+        Raises:
+            RefusedError: The audit's beginning is gone, or it holds what can't be applied.
+            UnavailableError: Redis or the broker does not answer.
+        """
+        applier = LedgerApplier(self._log, self._view, self._audit, metrics=self._metrics, without=self.retired())
+        for partition in range(self.partition_count):
+            low, _ = self._log.committed_bounds(self._audit, partition)
+            if low > 0:
+                raise RefusedError(
+                    f"audit partition {partition} begins at offset {low}: its beginning was deleted. Restore it; a "
+                    "view of the rest would not know what it lacks"
+                )
+            self._maintenance.open(namespace, partition, first=low)
+            applier.catch_up_with(namespace, partition)
+            progress(partition + 1, self.partition_count)
+        for partition in range(self.partition_count):  # what came meanwhile
+            applier.catch_up_with(namespace, partition)
+
+    def drop_leftovers(self, namespace: str) -> int:
+        """Drop what rebuilds before this one left behind; return how many keys that were.
+
+        Args:
+            namespace: The one that look-ups read now; what has a smaller number is dropped.
+
+        Raises:
+            UnavailableError: Redis does not answer.
+        """
+        dropped = 0
+        for name, partitions in self._maintenance.namespaces().items():
+            if name.isdecimal() and int(name) < int(namespace):
+                dropped += self._maintenance.drop(name, max(partitions) + 1)
+        return dropped
