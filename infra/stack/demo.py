@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Final
 import psutil
 from rich.console import Console
 
-from infra.stack import scenarios
-from infra.stack.asking import Answer, Platform
+from infra.stack import curating, memories, scenarios
+from infra.stack.asking import Answer, Platform, RecallAnswer
+from infra.stack.curating import Curator
 from infra.stack.demo_report import Planned, Report, Row, record, table
 from infra.stack.paths import ROOT, STATE
 from infra.stack.policies import publish_variant, weaken_scan_policy
@@ -36,16 +37,17 @@ from infra.stack.requirements import say
 from infra.stack.scenarios import ACCEPTED, ALTERED_POLICY, DEFAULT_POLICY, QUICK_POLICY, Ending
 from infra.stack.stack import Stack, stack_file_of, stop_recorded
 from pratique.errors import ConfigurationError, UnavailableError
+from topologies.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pratique.context import ContextMessage
 
 DEMO_STATE: Final = STATE / "demo"
 
-APPS: Final = ("intake", "consistency", "scan", "scan", "verdict")
+APPS: Final = ("intake", "consistency", "scan", "scan", "verdict", "ledger")
 VICTIM: Final = "scan-2"
 SCAN_APPS: Final = ("scan", VICTIM)
 
@@ -76,7 +78,8 @@ _TABLE_WIDTH: Final = 190
 def planned() -> tuple[Planned, ...]:
     """Return what there must be a row of, in order."""
     first = (*scenarios.judged_alike(), scenarios.foreign_signer(), scenarios.altered_policy())
-    return (*map(Planned.of, first), KILLED, Planned.of(scenarios.unscanned()), REDELIVERED)
+    second = (*map(Planned.of, memories.recalls()), *curating.planned())
+    return (*map(Planned.of, first), *second, KILLED, Planned.of(scenarios.unscanned()), REDELIVERED)
 
 
 def end_left_over() -> list[str]:
@@ -153,10 +156,14 @@ def _rows(
     rows = [answer.row for answer in answers]
     if rows[-1].ending is Ending.UNANSWERED:
         return rows, ()  # whoever is not answered once may wait as long again for every other row
+    recalled = _recalls(platform)
+    rows += [answer.row for answer in recalled]
+    say("putting a text into quarantine, and taking it out again")
+    rows += Curator(platform, stack.run_cli, Settings.read(stack.supervisor.environment)).rows()
     rows.append(_killed(stack, platform, orphans))
     unscanned, again = _unscanned(stack, platform, answers[0])
     rows += [unscanned.row, again]
-    return [_contradicted(row, platform, answers) for row in rows], unscanned.context
+    return [_contradicted(row, platform, [*answers, *recalled]) for row in rows], unscanned.context
 
 
 def _publish_variants(policy: Path) -> None:
@@ -178,6 +185,12 @@ def _first_answers(platform: Platform) -> list[Answer]:
         if answers[-1].row.ending is Ending.UNANSWERED:
             break
     return answers
+
+
+def _recalls(platform: Platform) -> list[RecallAnswer]:
+    asked = memories.recalls()
+    say(f"recalling memories, {len(asked)} times")
+    return [platform.recall(recall) for recall in asked]
 
 
 def _killed(stack: Stack, platform: Platform, orphans: list[psutil.Process]) -> Row:
@@ -233,7 +246,7 @@ def _redelivered(platform: Platform, earlier: Answer) -> Row:
     )
 
 
-def _contradicted(row: Row, platform: Platform, answers: list[Answer]) -> Row:
+def _contradicted(row: Row, platform: Platform, answers: Sequence[Answer | RecallAnswer]) -> Row:
     """Return the row, at fault if the topics hold two different verdicts on it, or one where none may be."""
     for answer in answers:
         if answer.row.name == row.name and not row.fault:
