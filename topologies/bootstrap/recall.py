@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from pratique.errors import ConfigurationError
+from streams.application.fingerprinting import KeysByView
 from streams.application.ports.prompt_safety import PromptSafetyDetector
 from streams.application.ports.quarantine import FingerprintKeys, QuarantineView
 from topologies.bootstrap.ledger_view import fingerprint_keys, quarantine_view
@@ -35,7 +36,8 @@ def recall_outside(settings: Settings) -> RecallOutside:
     detector = prompt_safety(settings.prompt_safety)
     if not settings.redis_url:
         return RecallOutside(detector, None, None)
-    return RecallOutside(detector, quarantine_view(settings), fingerprint_keys(settings))
+    view = quarantine_view(settings)
+    return RecallOutside(detector, view, KeysByView(fingerprint_keys(settings), view))
 
 
 def prompt_safety(factory: str) -> PromptSafetyDetector | None:
