@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
+from infra.stack.memories import planted
 from pratique.asking import PendingRecall
 from pratique.client import Gate
 from pratique.contract.avro import decode, encode
@@ -89,6 +90,12 @@ def unexpected(gate: Gate, subject: str) -> RecallQuestion:
     return _question(gate, brought, "POPULATION_EXTRA", manifest=("habit",))
 
 
+def poisoned(gate: Gate, subject: str) -> RecallQuestion:
+    """A memory that an agent made of an instruction in a tool's output, beside another one."""
+    brought = {"habit": _habit(subject), "cleanup": planted().content}
+    return _question(gate, brought, "INJECTION", admitted=("habit",))
+
+
 def known(text: str) -> Kind:
     """A memory that is in quarantine, beside another one."""
 
@@ -105,7 +112,7 @@ def mixture(quarantined: str) -> tuple[Kind, ...]:
     Args:
         quarantined: A text that is in quarantine.
     """
-    recalls: tuple[Kind, ...] = (recalled, known(quarantined), missing, unexpected)
+    recalls: tuple[Kind, ...] = (recalled, known(quarantined), missing, poisoned, unexpected)
     return tuple(itertools.chain.from_iterable(zip(MIXTURE, itertools.cycle(recalls), strict=False)))
 
 

@@ -43,8 +43,6 @@ GATE_APPS: Final = ("intake", "consistency", "scan", "verdict")
 
 ALL_APPS: Final = (*GATE_APPS, "ledger")
 
-SCRIPTED: Final = "tests.fakes.recall:of_demo_policy"
-"""A primary detector of recalls that does as a text tells it to."""
 
 PARTITIONS: Final = 4
 SESSION_MS: Final = 6_000
@@ -67,7 +65,6 @@ SETTINGS: Final = {
     "PRATIQUE_POLICY_REFRESH_MS": "1000",
     "PRATIQUE_QUOTA_PER_SECOND": "100000",
     "PRATIQUE_QUOTA_BURST": "100000",
-    "PRATIQUE_PROMPT_SAFETY": SCRIPTED,
     "PRATIQUE_LEDGER_STALENESS_MS": "60000",  # as for the deadline: no harm done here makes the view too old
 }
 

@@ -26,9 +26,6 @@ pytestmark = pytest.mark.containers
 
 BATCH = 32
 
-JUDGED_WITHOUT_A_MODEL = [recall for recall in memories.recalls() if "INJECTION" not in recall.expected.codes]
-"""The platform's primary detector is scripted."""
-
 
 @pytest.fixture(scope="module")
 def asking(one_platform: Platform) -> Iterator[Asking]:
@@ -72,7 +69,7 @@ def test_altered_policy_target_is_unavailable(platform: Platform, asking: Asking
     platform.tend()
 
 
-@pytest.mark.parametrize("recall", JUDGED_WITHOUT_A_MODEL, ids=lambda recall: recall.name)
+@pytest.mark.parametrize("recall", memories.recalls(), ids=lambda recall: recall.name)
 def test_recall_gets_its_verdict(platform: Platform, asking: Asking, recall: Recall) -> None:
     check(asking.recall(recall), asking)
     platform.tend()

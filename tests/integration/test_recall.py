@@ -24,7 +24,7 @@ from pratique.contract.trust import KeyRole
 from pratique.errors import VerdictRefusedError
 from streams.wire.dead_letter import PREFIX
 from tests.integration.asking import assert_one_verdict, verdicts_since
-from tests.integration.platform import SCRIPTED, Platform
+from tests.integration.platform import Platform
 from tests.integration.raw import WAIT_S, Raw, until
 from tests.vectors.generate_recall import fixture_request, verified_fixtures
 
@@ -34,6 +34,7 @@ FIXTURES: Final[Any] = verified_fixtures()
 FOUND_BY_THE_MODEL: Final = {"role-assertion": "INJECTION"}
 """The fixtures know no scanner; the real one's injection model finds these as well."""
 
+SCRIPTED: Final = "tests.fakes.recall:of_demo_policy"
 CASES: Final = {case["name"]: case for case in FIXTURES["cases"]}
 
 
