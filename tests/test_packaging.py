@@ -91,6 +91,7 @@ def test_service_ships_streams_topologies_and_the_schemas(service_wheel: Path) -
     shipped = names(service_wheel)
     assert {f"schemas/avro/{item.__name__}.avsc" for item in RECORD_CLASSES} <= shipped
     assert {"streams/py.typed", "topologies/py.typed", "topologies/__main__.py"} <= shipped
+    assert {f"streams/adapters/injection/artifact/{name}" for name in ("card.json", "weights.bin")} <= shipped
     with zipfile.ZipFile(service_wheel) as archive:
         (entry_points,) = [name for name in shipped if name.endswith("entry_points.txt")]
         assert "pratique = topologies.__main__:main" in archive.read(entry_points).decode()
