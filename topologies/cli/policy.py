@@ -1,4 +1,4 @@
-"""``pratique policy``: make, publish and verify signed policy, and sign a task's commitments.
+"""``pratique policy``: make, publish and verify signed policy, and sign a task's commitments; what helps to write it.
 
 The contract (contract page, Commands): ``--json`` everywhere; exit 0 done, 1 the answer is "no" (a document, signature
 or repository is not acceptable), 2 wrong usage or configuration, 3 could not find out. Every error says what to do.
@@ -6,30 +6,18 @@ or repository is not acceptable), 2 wrong usage or configuration, 3 could not fi
 
 from __future__ import annotations
 
-import sys
+import importlib
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final
 
 import click
 
-from streams.errors import (
-    ConfigurationError,
-    PolicyExpiredError,
-    PolicyNotLoadedError,
-    PolicyUnavailableError,
-    PratiqueError,
-    RefusedError,
-    UnavailableError,
-)
+from streams.errors import ConfigurationError
 from topologies.bootstrap import policy as wiring
-from topologies.cli.output import Exit, json_option, print_json
-
-if TYPE_CHECKING:
-    from pratique.contract.canonical import JsonValue
+from topologies.cli.output import json_option
+from topologies.cli.policy_answers import answered, say
 
 DEFAULT_DIRECTORY: Final = Path(".pratique/policy")
 DEMO_SOURCE: Final = Path("infra/policy/demo")
@@ -61,9 +49,29 @@ def _scanner_options(command: click.decorators.FC) -> click.decorators.FC:
     return version(digest(command))
 
 
-@click.group()
+AUTHORING: Final = {
+    name: f"topologies.cli.{module}:{name}" for module, names in (("policy_explain", ("explain",)),) for name in names
+}
+"""Commands for those who write policy, imported on use."""
+
+
+class _PolicyGroup(click.Group):
+    """The commands below, and those of ``AUTHORING``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *AUTHORING})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in AUTHORING:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = AUTHORING[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.group(cls=_PolicyGroup)
 def policy() -> None:
-    """Make, publish and verify signed policy."""
+    """Write, check, publish and verify signed policy."""
 
 
 @policy.command()
@@ -90,7 +98,7 @@ def init(
     as_json: bool,  # noqa: FBT001 - a command line's flag
 ) -> None:
     """Make a development set in DIRECTORY: repository, root, keys, sources."""
-    with _answered(as_json):
+    with answered(as_json):
         made = wiring.create_development_set(
             directory,
             source,
@@ -98,7 +106,7 @@ def init(
             scanner=_scanner(scanner_version, scanner_sha256),
             min_deadline_ms=min_deadline_ms,
         )
-        _say(
+        say(
             as_json,
             {
                 "repository": str(made.repository),
@@ -142,7 +150,7 @@ def publish(  # noqa: PLR0913, PLR0917 - a command line's options
     as_json: bool,  # noqa: FBT001 - a command line's flag
 ) -> None:
     """Publish a policy source, or renew what is there."""
-    with _answered(as_json):
+    with answered(as_json):
         publication, published = wiring.publish_policy(
             Path(repository) if repository else directory / "repository",
             tuf_keys or directory / "tuf-keys",
@@ -152,7 +160,7 @@ def publish(  # noqa: PLR0913, PLR0917 - a command line's options
             min_deadline_ms=min_deadline_ms,
         )
         digest = publication.policy_set.policy_set_sha256 if publication else None
-        _say(
+        say(
             as_json,
             {
                 "version": published.version,
@@ -182,13 +190,13 @@ def verify(
     as_json: bool,  # noqa: FBT001 - a command line's flag
 ) -> None:
     """Check every set of a repository from its trusted root, with nothing cached."""
-    with _answered(as_json):
+    with answered(as_json):
         found = wiring.verify_policy(
             repository or str(directory / "repository"),
             root or directory / "root.json",
             min_deadline_ms=min_deadline_ms,
         )
-        _say(
+        say(
             as_json,
             {
                 "verified": True,
@@ -237,7 +245,7 @@ def sign_commitments(  # noqa: PLR0913, PLR0917 - a command line's options
     as_json: bool,  # noqa: FBT001 - a command line's flag
 ) -> None:
     """Sign a task's commitments under the newest policy; the envelope goes into the request."""
-    with _answered(as_json), tempfile.TemporaryDirectory(prefix="pratique-policy-") as state:
+    with answered(as_json), tempfile.TemporaryDirectory(prefix="pratique-policy-") as state:
         store = wiring.policy_store(
             repository or str(directory / "repository"),
             root or directory / "root.json",
@@ -261,7 +269,7 @@ def sign_commitments(  # noqa: PLR0913, PLR0917 - a command line's options
             output.write_bytes(envelope)
         except OSError as error:
             raise ConfigurationError(f"{output} can't be written: {error.strerror}") from None
-        _say(as_json, {"output": str(output)}, f"Wrote the envelope to {output}: put it into `commitments`.")
+        say(as_json, {"output": str(output)}, f"Wrote the envelope to {output}: put it into `commitments`.")
 
 
 def _scanner(version: str | None, digest: str | None) -> wiring.ScannerIdentity | None:
@@ -274,38 +282,3 @@ def _scanner(version: str | None, digest: str | None) -> wiring.ScannerIdentity 
 
 def _moment(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _say(as_json: bool, value: JsonValue, text: str) -> None:  # noqa: FBT001 - the command line's flag, passed on
-    if as_json:
-        print_json(value)
-    else:
-        click.echo(text)
-
-
-@contextmanager
-def _answered(as_json: bool) -> Iterator[None]:  # noqa: FBT001 - the command line's flag, passed on
-    """Turn an error into its exit code, and a line that names the next step."""
-    try:
-        yield
-    except ConfigurationError as error:
-        _fail(as_json, Exit.USAGE, error, "mend what it names, then run the command again")
-    except PolicyExpiredError as error:
-        _fail(as_json, Exit.NO, error, "renew it with `pratique policy publish --renew-only`")
-    except PolicyNotLoadedError as error:
-        _fail(as_json, Exit.UNKNOWN, error, "check --repository and --root")
-    except PolicyUnavailableError as error:
-        _fail(as_json, Exit.NO, error, "restore the file from where it was published, or publish again")
-    except RefusedError as error:
-        _fail(as_json, Exit.NO, error, "mend the document it names, then publish again")
-    except UnavailableError as error:
-        _fail(as_json, Exit.UNKNOWN, error, "try again")
-
-
-def _fail(as_json: bool, code: int, error: PratiqueError, remedy: str) -> NoReturn:  # noqa: FBT001 - as above
-    name = type(error).__name__
-    if as_json:
-        print_json({"error": str(error), "kind": name, "next": remedy})
-    else:
-        click.echo(f"pratique policy: {error}\nNext: {remedy}.", err=True)
-    sys.exit(code)

@@ -105,6 +105,11 @@ class ClauseParser:
         self._table = table
         self._alphabet = alphabet
 
+    @property
+    def start(self) -> ClauseTable:
+        """The state that every clause begins in: what a failed clause is explained with."""
+        return self._table
+
     def parse(self, text: str, sources: Sources) -> SummaryParse:
         """Parse a summary.
 
@@ -137,7 +142,7 @@ class ClauseParser:
         state = self._table
         values: list[str] = []
         for token in raw.tokens:
-            word = self._word(token)
+            word = self.word(token)
             following = state.words.get(word)
             for slot, other in state.slots:
                 if slot.admits(token, sources):
@@ -153,7 +158,7 @@ class ClauseParser:
     def _clause_of_many(self, raw: RawClause, sources: Sources) -> ParsedClause | None:
         states: list[tuple[ClauseTable, tuple[str, ...]]] = [(self._table, ())]
         for token in raw.tokens:
-            word = self._word(token)
+            word = self.word(token)
             states = [
                 *((state.words[word], values) for state, values in states if word in state.words),
                 *(
@@ -169,7 +174,7 @@ class ClauseParser:
         rule, values = found[0]
         return ParsedClause(rule, values, raw.start, raw.end)
 
-    def _word(self, token: Token) -> str:
+    def word(self, token: Token) -> str:
         """Return the literal word a token may be; the empty text, which is none, where it can't be one."""
         if isinstance(token, Quotation):
             return ""

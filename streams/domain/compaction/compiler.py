@@ -70,7 +70,7 @@ _STAND_IN: Final = 0xF0000
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """A slot in a template, with its name there."""
 
     name: str
@@ -78,22 +78,51 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause as it was read: literal words and places, in order."""
+class AuthoredClause:
+    """A clause as it was read: literal words and places, in order.
+
+    Attributes:
+        template: The sentence, with ``{slot}`` where a slot stands.
+        sequence: Its tokens: words, folded, and places.
+    """
 
     rule: ClauseRule
     template: str
-    sequence: tuple[str | _Place, ...]
+    sequence: tuple[str | Place, ...]
+
+    @property
+    def places(self) -> dict[str, Slot]:
+        """The slots by their names in the template."""
+        return {item.name: item.slot for item in self.sequence if isinstance(item, Place)}
+
+    def parts(self) -> tuple[str | Place, ...]:
+        """Return the template's stretches of text and its places, in order."""
+        slots = self.places
+        return tuple(
+            Place(part, slots[part]) if index % 2 else part for index, part in enumerate(_PLACE.split(self.template))
+        )
 
     def renderings(self) -> Iterable[str]:
         """Yield texts that are this clause: every word of every enumeration occurs in one."""
-        places = {item.name: item.slot.samples() for item in self.sequence if isinstance(item, _Place)}
+        places = {item.name: item.slot.samples() for item in self.sequence if isinstance(item, Place)}
         first = {name: values[0] for name, values in places.items()}
         yield _PLACE.sub(lambda match: first[match.group(1)], self.template)
         for name, values in places.items():
             for value in values[1:]:
                 chosen = {**first, name: value}
                 yield _PLACE.sub(lambda match, chosen=chosen: chosen[match.group(1)], self.template)  # type: ignore[misc]  # a default binds the loop's value
+
+
+def read_clauses(document: bytes) -> tuple[AuthoredClause, ...]:
+    """Return a grammar's clauses as their author wrote them, in the document's order.
+
+    They are what a grammar is explained with. Nothing is judged with them: see ``compile_grammar``.
+
+    Raises:
+        PolicyError: The document is no grammar, or a clause is not well formed by itself.
+    """
+    fields = _document(document)[1]
+    return _clauses(fields, _predicates(fields))
 
 
 def compile_grammar(document: bytes) -> Grammar:
@@ -106,13 +135,8 @@ def compile_grammar(document: bytes) -> Grammar:
         PolicyError: It is not a ``pratique.clause-grammar.v1`` document within bounds, or fails a check; the message
             names the rule.
     """
-    try:
-        value = parse_json(document, max_bytes=MAX_ARTIFACT_BYTES)
-    except MalformedError as error:
-        raise PolicyError(f"clause grammar: {error}") from None
-    fields = Fields(value, "clause grammar", _DOCUMENT, PolicyError)
-    fields.literal("schema_version", SCHEMA_VERSION)
-    predicates = frozenset(fields.texts("predicates", maximum=MAX_PREDICATES, max_characters=1024))
+    value, fields = _document(document)
+    predicates = _predicates(fields)
     clauses = _clauses(fields, predicates)
     conflicts = _patterns(fields, "conflicts", predicates)
     markers = _patterns(fields, "probabilistic_markers", None)
@@ -135,18 +159,32 @@ def compile_grammar(document: bytes) -> Grammar:
     )
 
 
-def _clauses(document: Fields, predicates: frozenset[str]) -> tuple[_Clause, ...]:
+def _document(document: bytes) -> tuple[JsonValue, Fields]:
+    try:
+        value = parse_json(document, max_bytes=MAX_ARTIFACT_BYTES)
+    except MalformedError as error:
+        raise PolicyError(f"clause grammar: {error}") from None
+    fields = Fields(value, "clause grammar", _DOCUMENT, PolicyError)
+    fields.literal("schema_version", SCHEMA_VERSION)
+    return value, fields
+
+
+def _predicates(document: Fields) -> frozenset[str]:
+    return frozenset(document.texts("predicates", maximum=MAX_PREDICATES, max_characters=1024))
+
+
+def _clauses(document: Fields, predicates: frozenset[str]) -> tuple[AuthoredClause, ...]:
     return tuple(
         _clause(fields, predicates) for fields in document.records("clauses", _CLAUSE, minimum=1, maximum=MAX_CLAUSES)
     )
 
 
-def _clause(fields: Fields, predicates: frozenset[str]) -> _Clause:
+def _clause(fields: Fields, predicates: frozenset[str]) -> AuthoredClause:
     rule_id = fields.identifier("rule_id")
     template = fields.text("template", max_characters=MAX_TEMPLATE_CHARACTERS)
     slots, quoted = _slots(rule_id, fields.raw("slots"))
     sequence = _sequence(rule_id, template, slots)
-    order = [item.name for item in sequence if isinstance(item, _Place)]
+    order = [item.name for item in sequence if isinstance(item, Place)]
     if sorted(order) != sorted(slots):
         raise _refusal(rule_id, "template does not hold each of its slots once")
     preserves = _named(rule_id, fields.sequence("preserves", minimum=0, maximum=MAX_PREDICATES), predicates)
@@ -157,20 +195,20 @@ def _clause(fields: Fields, predicates: frozenset[str]) -> _Clause:
         if not isinstance(slots.get(message), MessageIdSlot):
             raise _refusal(rule_id, f"quotation {name} does not name a message_id slot of its clause")
         quotations.append((order.index(name), order.index(message)))
-    return _Clause(ClauseRule(rule_id, preserves, tuple(quotations)), template, sequence)
+    return AuthoredClause(ClauseRule(rule_id, preserves, tuple(quotations)), template, sequence)
 
 
-def _sequence(rule_id: str, template: str, slots: Mapping[str, Slot]) -> tuple[str | _Place, ...]:
+def _sequence(rule_id: str, template: str, slots: Mapping[str, Slot]) -> tuple[str | Place, ...]:
     if any(ord(letter) >= _STAND_IN for letter in template):
         raise _refusal(rule_id, "template holds a private-use character")
-    places: dict[str, _Place] = {}
+    places: dict[str, Place] = {}
 
     def stand_in(match: re.Match[str]) -> str:
         name = match.group(1)
         if name not in slots:
             raise _refusal(rule_id, f"template holds {{{name}}}, which is no slot of the clause")
         mark = chr(_STAND_IN + len(places))
-        places[mark] = _Place(name, slots[name])
+        places[mark] = Place(name, slots[name])
         return mark
 
     tokens = _one_clause(_PLACE.sub(stand_in, template))
@@ -185,7 +223,7 @@ def _one_clause(text: str) -> Sequence[Token]:
     return read[0].tokens if len(read) == 1 and isinstance(read[0], RawClause) else ()
 
 
-def _literal(rule_id: str, token: str | Quotation, places: Mapping[str, _Place]) -> str | _Place:
+def _literal(rule_id: str, token: str | Quotation, places: Mapping[str, Place]) -> str | Place:
     if isinstance(token, Quotation):
         raise _refusal(rule_id, "template holds quotation marks; a quotation slot brings its own")
     if token in places:
@@ -292,7 +330,7 @@ def _check_rule_ids(rule_ids: Iterable[str]) -> None:
         seen.add(rule_id)
 
 
-def _check_predicates(predicates: frozenset[str], clauses: Iterable[_Clause], conflicts: PatternRules) -> None:
+def _check_predicates(predicates: frozenset[str], clauses: Iterable[AuthoredClause], conflicts: PatternRules) -> None:
     preserved = frozenset(chain.from_iterable(clause.rule.preserves for clause in clauses))
     contradicted = frozenset(chain.from_iterable(rule.predicates for rule in conflicts.rules))
     for predicate in sorted(predicates - preserved):
@@ -301,7 +339,7 @@ def _check_predicates(predicates: frozenset[str], clauses: Iterable[_Clause], co
         raise PolicyError(f"clause grammar: predicate {predicate} has no conflict rule")
 
 
-def _check_no_conflict(clauses: Iterable[_Clause], conflicts: PatternRules, markers: PatternRules) -> None:
+def _check_no_conflict(clauses: Iterable[AuthoredClause], conflicts: PatternRules, markers: PatternRules) -> None:
     for clause in clauses:
         for text in clause.renderings():
             views = _views(text)
@@ -309,7 +347,7 @@ def _check_no_conflict(clauses: Iterable[_Clause], conflicts: PatternRules, mark
                 raise _refusal(clause.rule.rule_id, f"is matched by rule {rule.rule_id}; such a clause can never pass")
 
 
-def _table(clauses: Iterable[_Clause]) -> ClauseTable:
+def _table(clauses: Iterable[AuthoredClause]) -> ClauseTable:
     start = ClauseTable()
     for clause in clauses:
         state = start
@@ -321,7 +359,7 @@ def _table(clauses: Iterable[_Clause]) -> ClauseTable:
     return start
 
 
-def _next(state: ClauseTable, item: str | _Place) -> ClauseTable:
+def _next(state: ClauseTable, item: str | Place) -> ClauseTable:
     if isinstance(item, str):
         return state.words.setdefault(item, ClauseTable())
     for slot, following in state.slots:
@@ -332,7 +370,7 @@ def _next(state: ClauseTable, item: str | _Place) -> ClauseTable:
     return following
 
 
-def _alphabet(clauses: Iterable[_Clause]) -> frozenset[str]:
+def _alphabet(clauses: Iterable[AuthoredClause]) -> frozenset[str]:
     letters = set(chain.from_iterable(clause.template for clause in clauses))
     cases = chain.from_iterable((letter.upper(), letter.lower(), letter.title()) for letter in letters)
     return frozenset(letters | {letter for letter in cases if len(letter) == 1})

@@ -77,6 +77,11 @@ class PatternRule:
         """Whether the pattern occurs in one of the views."""
         return any(self._compiled.search(view) is not None for view in views)
 
+    def first_match(self, view: bytes) -> tuple[int, int] | None:
+        """Return where in a view the pattern first occurs, in bytes; null where it does not."""
+        found = self._compiled.search(view)
+        return None if found is None else found.span()
+
 
 class PatternRules:
     """The rules of one kind, in the artifact's order."""

@@ -190,7 +190,7 @@ def _check(
         expected_commitment_ids=question.expected_commitment_ids,
     )
     claims = reconciled_claims(context, constraints)  # 5
-    sources = _sources(question.source_messages)
+    sources = sources_of(question.source_messages)
     asked = Question(
         summary_text=context.summary_text,
         constraints=constraints.constraints,
@@ -278,7 +278,8 @@ def _receipt(
     }
 
 
-def _sources(messages: tuple[SourceMessage, ...]) -> Sources:
+def sources_of(messages: tuple[SourceMessage, ...]) -> Sources:
+    """Return what slots of a summary of these messages may refer to."""
     return Sources(
         frozenset(message.message_id for message in messages),
         {

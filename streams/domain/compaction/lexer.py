@@ -28,7 +28,7 @@ _AFTER: Final = ".,:;!?)"
 _WHITE: Final = " \t\r\n"
 _OPENING: Final = re.compile('["\u201c]')
 _END: Final = re.compile(r"\.(?=[ \t\r\n]|\Z)")
-_FOREIGN_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+FOREIGN_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """What ``str.split`` separates at beyond rule 1."""
 
 
@@ -97,7 +97,7 @@ class _Reader:
         while True:
             opening = _OPENING.search(text, position)
             end = len(text) if opening is None else opening.start()
-            foreign = _FOREIGN_SPACE.search(text, position, end)
+            foreign = FOREIGN_SPACE.search(text, position, end)
             yield from self._words(position, end if foreign is None else foreign.start())
             if foreign is not None:
                 return

@@ -1,0 +1,110 @@
+"""What the places of a clause admit, in words and as regular expressions.
+
+The contract: ``described`` is for people and models. ``expression`` matches only texts that the slot admits in some
+request (so a text that a constrained decoder writes by it parses), but not all of them: it has no end that the lexer
+would take for punctuation, and no number or date that needs arithmetic. It is written in what ECMA-262, Python and
+RE2 read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from streams.domain.compaction.compiler import AuthoredClause
+from streams.domain.compaction.slots import (
+    MAX_MESSAGE_ID_CHARACTERS,
+    DateSlot,
+    EnumerationSlot,
+    IdentifierSlot,
+    MessageIdSlot,
+    NumberSlot,
+    PathSlot,
+    QuotationSlot,
+    Slot,
+)
+
+_DATE: Final = (
+    "[12][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+)
+_SPECIAL: Final = re.compile(r"[\\^$.*+?()\[\]{}|/]")
+
+
+def described(slot: Slot, message_ids: Sequence[str] = ()) -> str:
+    """Return what a slot admits, in words.
+
+    Args:
+        slot: The slot.
+        message_ids: The ids of the request's messages, where they are known.
+    """
+    words = ""
+    match slot:
+        case EnumerationSlot():
+            words = f"one of: {', '.join(sorted(slot.values))}"
+        case NumberSlot():
+            words = f"a whole number of at most {slot.max_digits} digits, without sign or leading zero"
+        case DateSlot():
+            words = "a date, as 2026-01-31"
+        case IdentifierSlot():
+            words = (
+                f"a name of at most {slot.max_length} letters, digits, '_', '.' and '-', beginning with a letter or '_'"
+            )
+        case PathSlot():
+            words = f"a path of at most {slot.max_length} letters, digits, '_', '.', '-' and '/'"
+        case MessageIdSlot():
+            words = f"the id of a message: {', '.join(message_ids)}" if message_ids else "the id of a message"
+        case QuotationSlot():
+            words = (
+                f"at most {slot.max_length} characters in quotation marks, copied to the letter from the message"
+                " that the sentence names, which must be a trusted user's"
+            )
+    return words
+
+
+def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
+    """Return a regular expression of texts that a slot admits.
+
+    Args:
+        slot: The slot.
+        message_ids: The ids of the request's messages, where they are known.
+    """
+    pattern = ""
+    match slot:
+        case EnumerationSlot():
+            pattern = _alternatives(sorted(slot.values))
+        case NumberSlot():
+            pattern = f"(?:0|[1-9][0-9]{{0,{slot.max_digits - 1}}})"
+        case DateSlot():
+            pattern = _DATE
+        case IdentifierSlot():
+            pattern = f"[A-Za-z_]{_tail('A-Za-z0-9_.-', 'A-Za-z0-9_-', slot.max_length - 1)}"
+        case PathSlot():
+            pattern = f"[A-Za-z0-9_/-]{_tail('A-Za-z0-9_./-', 'A-Za-z0-9_/-', slot.max_length - 1)}"
+        case MessageIdSlot():
+            known = sorted(message_ids)
+            tail = _tail("A-Za-z0-9_./:@+=-", "A-Za-z0-9_/@+=-", MAX_MESSAGE_ID_CHARACTERS - 1)
+            pattern = _alternatives(known) if known else f"[A-Za-z0-9_/@+=-]{tail}"
+        case QuotationSlot():
+            pattern = f'"[^"\\s][^"]{{0,{slot.max_length - 1}}}"'
+    return pattern
+
+
+def clause_expression(clause: AuthoredClause, message_ids: Iterable[str] = ()) -> str:
+    """Return a regular expression of texts that are a clause."""
+    known = tuple(message_ids)
+    return "".join(quoted(part) if isinstance(part, str) else expression(part.slot, known) for part in clause.parts())
+
+
+def quoted(text: str) -> str:
+    """Return a regular expression of exactly a text."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(map(quoted, words))})"
+
+
+def _tail(inside: str, last: str, length: int) -> str:
+    """Return an expression of up to ``length`` letters, the last of them of another class."""
+    return f"(?:[{inside}]{{0,{length - 1}}}[{last}])?" if length > 0 else ""

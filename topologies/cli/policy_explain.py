@@ -1,0 +1,189 @@
+"""``pratique policy explain`` and ``prompt``: why a summary is judged as it is, and what to ask a model for.
+
+The contract: ``explain`` shows the summary's own text, since the file is the operator's and showing it is its purpose;
+it writes it to standard output and nowhere else. It exits 0 for PASS, 1 for anything else. It does not scan
+(``pratique scan`` does) and verifies no signature of the request or its commitments.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from pratique.candidate import draft_candidate
+from pratique.contract.canonical import JsonValue
+from pratique.contract.reasons import Outcome
+from pratique.contract.records import CompactionRequested
+from pratique.errors import MalformedError
+from streams.application.explaining import (
+    ExplainedClause,
+    ExplainedConstraint,
+    ExplainedMatch,
+    Explanation,
+    explain_compaction,
+)
+from streams.domain.compaction.candidate import ClaimStatus
+from streams.domain.policy.documents import manifest_body, snapshot_body
+from streams.domain.policy.model import CommitmentSnapshot
+from streams.wire.candidate import read_candidate
+from topologies.bootstrap.authoring import PolicyInHand
+from topologies.cli.output import Exit, json_option, print_json
+from topologies.cli.policy_answers import answered
+from topologies.cli.policy_options import (
+    FILE,
+    policy_in_hand,
+    read_bytes,
+    read_value,
+    repository_of,
+    repository_options,
+    source_option,
+)
+from topologies.cli.policy_rendering import INDENT, marked_text, shown
+from topologies.cli.policy_requests import read_request
+
+_COLOURS: Final = {
+    ClaimStatus.PRESERVED: "green",
+    ClaimStatus.CONFLICT: "red",
+    ClaimStatus.UNSUPPORTED: "yellow",
+}
+
+
+@click.command()
+@click.argument("request_file", type=FILE, metavar="REQUEST.json")
+@click.option("--summary", "summary_file", type=FILE, help="A text to explain in place of the request's candidate.")
+@source_option
+@repository_options
+@click.option(
+    "--color",
+    "when",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Whether to colour the text.",
+)
+@json_option
+def explain(  # noqa: PLR0913 - a command line's options
+    *,
+    request_file: Path,
+    summary_file: Path | None,
+    source: Path | None,
+    directory: Path,
+    repository: str | None,
+    root: Path | None,
+    policy_id: str,
+    when: str,
+    as_json: bool,
+) -> None:
+    """Show what the grammar makes of a request's summary, clause by clause, and what to change.
+
+    REQUEST.json is a compaction in the form of `pratique submit`; - is standard input. Nothing is sent anywhere.
+    """
+    with answered(as_json):
+        policy = policy_in_hand(source, repository_of(directory, repository, root, policy_id))
+        request, snapshot = read_request(read_value(request_file, "request"), policy)
+        if summary_file is not None:
+            request = _with_summary(request, read_bytes(summary_file), policy, snapshot)
+        candidate = read_candidate(request.candidate_json, max_bytes=policy.policy_set.compaction.max_candidate_bytes)
+        explanation = explain_compaction(request, candidate, policy.policy_set, snapshot, policy.grammar)
+    if as_json:
+        print_json({**explanation.body(), "policy": policy_body(policy), "not_checked": ["signatures", "scan"]})
+    else:
+        colour = {"auto": None, "always": True, "never": False}[when]
+        for line in _lines(explanation, policy):
+            click.echo(line, color=colour)
+    sys.exit(int(Exit.DONE if explanation.outcome is Outcome.PASS else Exit.NO))
+
+
+def _with_summary(
+    request: CompactionRequested, content: bytes, policy: PolicyInHand, snapshot: CommitmentSnapshot
+) -> CompactionRequested:
+    """Return the request with a candidate around a text, as the SDK drafts one."""
+    try:
+        text = content.decode("utf-8").rstrip("\n")
+    except UnicodeDecodeError:
+        raise MalformedError("summary is not UTF-8") from None
+    drafted = draft_candidate(
+        text, request.source_messages, manifest_body(policy.policy_set.invariants), snapshot_body(snapshot)
+    )
+    return replace(request, candidate_json=drafted)
+
+
+def _lines(explanation: Explanation, policy: PolicyInHand) -> Iterator[str]:
+    passed = explanation.outcome is Outcome.PASS
+    yield click.style(explanation.outcome.value, fg="green" if passed else "red", bold=True) + (
+        f" under policy {policy.policy_set.policy_id} ({'published' if policy.signed else 'unsigned'}),"
+        f" grammar {policy.grammar.grammar_id} {policy.grammar.grammar_version}; signatures and scan not looked at"
+    )
+    summary = explanation.summary
+    if summary is not None:
+        yield from ("", click.style("Summary", bold=True))
+        for item in explanation.clauses:
+            yield from _clause_lines(item, summary)
+    if summary is not None and explanation.matches:
+        yield from ("", click.style("Conflicts and markers", bold=True))
+        for match in explanation.matches:
+            yield from _match_lines(match, summary, explanation)
+    if explanation.constraints:
+        yield from ("", click.style("Constraints", bold=True))
+        for constraint in explanation.constraints:
+            yield from _constraint_lines(constraint)
+    if explanation.reasons:
+        yield from ("", click.style("Reasons", bold=True))
+        for reason in explanation.reasons:
+            yield f"{INDENT}{reason.code.value} {reason.path}: {reason.meaning.meaning} {reason.meaning.remedy}"
+
+
+def _clause_lines(item: ExplainedClause, summary: str) -> Iterator[str]:
+    reading = item.reading
+    if reading.fault is not None:
+        label = f"{reading.fault.value}: {_visible(item.change or '')}"
+        yield from marked_text(summary, (reading.start, reading.end), reading.place, label, "red")
+    elif reading.clause is not None:
+        stated = f", preserves {', '.join(item.preserves)}" if item.preserves else ""
+        label = f"{reading.clause.rule.rule_id}{stated}"
+        colour = "green" if item.preserves else "cyan"
+        yield from marked_text(summary, (reading.start, reading.end), reading.place, label, colour)
+
+
+def _match_lines(match: ExplainedMatch, summary: str, explanation: Explanation) -> Iterator[str]:
+    against = f" conflicts with {', '.join(match.conflicts_with)}" if match.conflicts_with else ""
+    label = f"{match.rule_id}{against}: {match.change}"
+    if match.place is None:
+        yield INDENT + click.style(label, fg="red")
+        return
+    start, end = match.place
+    around = [item.reading for item in explanation.clauses if item.reading.start < end and item.reading.end > start]
+    yield from marked_text(summary, (around[0].start, around[-1].end), match.place, label, "red")
+
+
+def _constraint_lines(item: ExplainedConstraint) -> Iterator[str]:
+    constraint = item.constraint
+    status = click.style(item.status.value.ljust(len(ClaimStatus.UNSUPPORTED.value)), fg=_COLOURS[item.status])
+    change = f": {item.change}" if item.change else ""
+    text = _visible(constraint.canonical_text)
+    yield f"{INDENT}{status} {constraint.constraint_id} \u201c{text}\u201d by {item.rule_id}{change}"
+    if item.status is ClaimStatus.UNSUPPORTED:
+        yield from (f"{INDENT * 3}{_visible(sentence)}" for sentence in item.sentences)
+
+
+def _visible(text: str) -> str:
+    return "".join(map(shown, text))
+
+
+def policy_body(policy: PolicyInHand) -> dict[str, JsonValue]:
+    """Return which policy an answer is about, as JSON."""
+    return {
+        "name": policy.name,
+        "signed": policy.signed,
+        "policy_id": policy.policy_set.policy_id,
+        "policy_sha256": policy.policy_set.compaction.policy_sha256,
+        "policy_set_sha256": policy.policy_set.policy_set_sha256,
+        "grammar_id": policy.grammar.grammar_id,
+        "grammar_version": policy.grammar.grammar_version,
+        "grammar_sha256": policy.grammar.grammar_sha256,
+    }
