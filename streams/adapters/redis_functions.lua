@@ -1,8 +1,8 @@
 #!lua name=pratique
 
 -- The quarantine ledger's view: changed by these functions alone (AID-D-001.005 G002).
--- The contract: every check comes before the first write, so that a refusal changes nothing; state, history, index and
--- the audit offset they stem from change together. Offsets are compared: two appliers, or one that goes by what a
+-- The contract: of each transition every check comes before its first write, so that what is refused changes nothing; state,
+-- history, index and the audit offset they stem from change together. Offsets are compared: two appliers, or one that goes by what a
 -- restored snapshot does not hold, are refused. What is quarantined is indexed by key generation; a retired generation
 -- counts no more, and takes no more.
 
@@ -12,42 +12,70 @@ local function refuse(code)
   return redis.error_reply('VIEW_' .. code)
 end
 
--- KEYS: entry list, partition's meta, segment's index. ARGV: offset applied so far, next offset, record, count's field,
--- key generation.
+-- KEYS: partition's meta, and for each transition its entry list and its segment's index. ARGV: offset applied so far, and
+-- for each transition: next offset, record, count's field, key generation.
+-- Transitions are applied in order, each in full or not at all; the first that is refused ends it.
 local function apply(keys, args)
-  local meta = redis.call('HMGET', keys[2], 'schema', 'applied', 'retired:' .. args[5])
+  local meta = redis.call('HMGET', keys[1], 'schema', 'applied')
   if meta[1] ~= SCHEMA then return refuse('ABSENT') end
-  if meta[2] ~= args[1] or tonumber(args[2]) <= tonumber(args[1]) then return refuse('OFFSET') end
-  if meta[3] then return refuse('RETIRED') end
-  local decoded, proposed = pcall(cjson.decode, args[3])
-  if not decoded or type(proposed) ~= 'table' or type(proposed.revision) ~= 'number' then return refuse('MALFORMED') end
-  local add = proposed.action == 'add'
-  if not add and proposed.action ~= 'remove' then return refuse('MALFORMED') end
-  local fingerprint = proposed.fingerprint_hmac_sha256
-  if type(fingerprint) ~= 'string' or string.sub(keys[1], -64) ~= fingerprint then return refuse('MALFORMED') end
-  local latest = redis.call('LINDEX', keys[1], 0)
-  if latest == args[3] then return refuse('REPEATED') end
-  local revision = 0
-  if latest then
-    local readable, current = pcall(cjson.decode, latest)
-    if not readable or type(current) ~= 'table' or type(current.revision) ~= 'number' then return refuse('BROKEN') end
-    if current.event_id == proposed.event_id then return refuse('REUSED') end
-    revision = current.revision
+  if meta[2] ~= args[1] then return refuse('OFFSET') end
+  local applied, retired, counts, refused = tonumber(args[1]), {}, {}, false
+  local function count(field, by) counts[field] = (counts[field] or 0) + by end
+
+  local function put(entries, index, following, record, field, generation)
+    if tonumber(following) <= applied then return 'OFFSET' end
+    if retired[generation] == nil then
+      retired[generation] = redis.call('HMGET', keys[1], 'retired:' .. generation)[1]
+    end
+    if retired[generation] then return 'RETIRED' end
+    local decoded, proposed = pcall(cjson.decode, record)
+    if not decoded or type(proposed) ~= 'table' or type(proposed.revision) ~= 'number' then return 'MALFORMED' end
+    local add = proposed.action == 'add'
+    if not add and proposed.action ~= 'remove' then return 'MALFORMED' end
+    local fingerprint = proposed.fingerprint_hmac_sha256
+    if type(fingerprint) ~= 'string' or string.sub(entries, -64) ~= fingerprint then return 'MALFORMED' end
+    local latest = redis.call('LINDEX', entries, 0)
+    if latest == record then return 'REPEATED' end
+    local revision = 0
+    if latest then
+      local readable, current = pcall(cjson.decode, latest)
+      if not readable or type(current) ~= 'table' or type(current.revision) ~= 'number' then return 'BROKEN' end
+      if current.event_id == proposed.event_id then return 'REUSED' end
+      revision = current.revision
+    end
+    if proposed.revision ~= revision + 1 then return 'REVISION' end
+    redis.call('LPUSH', entries, record)
+    local changed
+    if add then
+      changed = redis.call('SADD', index, fingerprint)
+    else
+      changed = -redis.call('SREM', index, fingerprint)
+    end
+    count(field, changed)
+    count(field .. ':' .. generation, changed)
+    if revision == 0 then count('entries:' .. generation, 1) end
+    applied = tonumber(following)
+    return false
   end
-  if proposed.revision ~= revision + 1 then return refuse('REVISION') end
-  redis.call('LPUSH', keys[1], args[3])
-  local changed
-  if add then
-    changed = redis.call('SADD', keys[3], fingerprint)
-  else
-    changed = -redis.call('SREM', keys[3], fingerprint)
+
+  -- Whatever an entry raises, what was done before it is counted.
+  local at, raised = 1, nil
+  for place = 2, #keys, 2 do
+    local ran, answer = pcall(put, keys[place], keys[place + 1], args[at + 1], args[at + 2], args[at + 3], args[at + 4])
+    if not ran then
+      raised = answer
+    else
+      refused = answer
+    end
+    if raised or refused then break end
+    at = at + 4
   end
-  if changed ~= 0 then
-    redis.call('HINCRBY', keys[2], args[4], changed)
-    redis.call('HINCRBY', keys[2], args[4] .. ':' .. args[5], changed)
+  for field, by in pairs(counts) do
+    if by ~= 0 then redis.call('HINCRBY', keys[1], field, by) end
   end
-  if revision == 0 then redis.call('HINCRBY', keys[2], 'entries:' .. args[5], 1) end
-  redis.call('HSET', keys[2], 'applied', args[2])
+  if at > 1 then redis.call('HSET', keys[1], 'applied', args[at - 3]) end
+  if raised then return type(raised) == 'table' and raised or redis.error_reply(tostring(raised)) end
+  if refused then return refuse(refused) end
   return redis.status_reply('OK')
 end
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
 from pratique.errors import RefusedError, UnavailableError
@@ -27,6 +28,8 @@ from streams.errors import LedgerViewIncompleteError
 
 FUNCTIONS: Final = Path(__file__).with_name("redis_functions.lua")
 DROP_KEYS: Final = 1000
+CALL_STEPS: Final = 50
+"""Transitions of one call: nobody is served before it is done, so that it must not take long."""
 
 _PREFIX: Final = "VIEW_"
 
@@ -100,20 +103,8 @@ class RedisLedger:
         """
         for scope, run in _runs(steps):
             with self._clients[scope].pipeline(transaction=False) as pipeline:
-                for step in run:
-                    place = (namespace, partition)
-                    pipeline.fcall(
-                        "pratique_apply",
-                        3,
-                        entry_key(*place, step.key),
-                        meta_key(*place),
-                        index_key(*place, scope.value, step.key.segment, step.generation),
-                        str(step.applied),
-                        str(step.following),
-                        step.record_json,
-                        count_field(scope.value, step.key.segment),
-                        step.generation,
-                    )
+                for together in _calls(run):
+                    _call(pipeline, namespace, partition, together)
                 # Offsets are compared, so whatever comes after a refusal is refused as well.
                 replies = _asked(lambda pipeline=pipeline: pipeline.execute(raise_on_error=False))  # type: ignore[misc]
             for reply in replies:
@@ -236,6 +227,29 @@ class ViewMaintenance:
             while keys := _asked(lambda found=found: list(islice(found, DROP_KEYS))):  # type: ignore[misc]
                 dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
         return dropped
+
+
+def _calls(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Yield what one call applies: transitions of which each begins where the one before it ends."""
+    call: list[Step] = []
+    for step in steps:
+        if call and (len(call) == CALL_STEPS or step.applied != call[-1].following):
+            yield call
+            call = []
+        call.append(step)
+    if call:
+        yield call
+
+
+def _call(pipeline: Pipeline, namespace: str, partition: int, steps: Sequence[Step]) -> None:
+    keys = [meta_key(namespace, partition)]
+    arguments = [str(steps[0].applied)]
+    for step in steps:
+        scope, segment = step.key.scope.value, step.key.segment
+        keys.append(entry_key(namespace, partition, step.key))
+        keys.append(index_key(namespace, partition, scope, segment, step.generation))
+        arguments += (str(step.following), step.record_json, count_field(scope, segment), step.generation)
+    pipeline.fcall("pratique_apply", len(keys), *keys, *arguments)
 
 
 def _runs(steps: Sequence[Step]) -> Iterator[tuple[Scope, list[Step]]]:

@@ -6,9 +6,10 @@ agree in it; only dead letters go where their key sends them.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Final
+
+import orjson
 
 from pratique.contract import avro
 from pratique.contract.records import AuditEntry, LedgerEntry, ReviewEntry
@@ -132,7 +133,7 @@ def change_of(entry: AuditEntry) -> Transition | Retired | None:
         return None
     try:
         # The writer has parsed it strictly before it wrote it down.
-        command = json.loads(entry.command_json or "")
+        command = orjson.loads(entry.command_json or "")
         generation = str(command["key_generation"])
         if entry.record_json is None:
             if command["schema_version"] != RETIREMENT_SCHEMA_VERSION:

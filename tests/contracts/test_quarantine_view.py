@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
+from pratique.errors import UnavailableError
 from streams.adapters.redis_connect import RedisIdentity
 from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key
 from streams.adapters.redis_ledger import Step, ViewConflictError, ViewMaintenance
@@ -238,6 +240,34 @@ def test_steps_behind_a_refused_one_are_refused_as_well(server: ViewServer) -> N
     assert server.ledger.applied(*PLACE) == 1
 
 
+def test_steps_before_a_refused_one_are_applied_and_counted(server: ViewServer, view: RedisQuarantineView) -> None:
+    texts = (ADD.text, REMOVE.text, REMOVE.text)
+    steps = [Step(ADD.key, text, "g1", at, at + 1) for at, text in enumerate(texts)]
+    with pytest.raises(ViewConflictError, match="REPEATED"):
+        server.ledger.apply(*PLACE, steps)
+    assert server.ledger.applied(*PLACE) == 2
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == frozenset()
+
+
+def test_step_that_does_not_begin_where_the_one_before_it_ends_is_refused(server: ViewServer) -> None:
+    steps = [Step(ADD.key, ADD.text, "g1", 0, 1), Step(ADD.key, REMOVE.text, "g1", 2, 3)]
+    with pytest.raises(ViewConflictError, match="OFFSET"):
+        server.ledger.apply(*PLACE, steps)
+    assert server.ledger.applied(*PLACE) == 1
+
+
+def test_steps_before_an_entry_that_is_no_list_are_applied_and_counted(
+    server: ViewServer, view: RedisQuarantineView
+) -> None:
+    other = replace(ADD, key=replace(ADD.key, fingerprint=TWO))
+    server.admin.hset(entry_key(*PLACE, other.key), "no", "list")
+    steps = [Step(ADD.key, ADD.text, "g1", 0, 1), Step(other.key, other.text, "g1", 1, 2)]
+    with pytest.raises(UnavailableError):
+        server.ledger.apply(*PLACE, steps)
+    assert server.ledger.applied(*PLACE) == 1
+    assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
+
+
 def test_being_behind_is_no_refresh(server: ViewServer, view: RedisQuarantineView) -> None:
     server.admin.hset(META, "refreshed_ms", "1")
     server.ledger.advance(*PLACE, applied=0, following=1, end=2)
@@ -262,9 +292,9 @@ def test_namespace_is_opened_once_and_dropped_whole(server: ViewServer) -> None:
 def apply_as(server: ViewServer, identity: RedisIdentity, made: QuarantineRecord) -> None:
     place = (NAMESPACE, made.key.partition(PARTITIONS))
     scope, segment = made.key.scope.value, made.key.segment
-    keys = (entry_key(*place, made.key), meta_key(*place), index_key(*place, scope, segment, "g1"))
+    keys = (meta_key(*place), entry_key(*place, made.key), index_key(*place, scope, segment, "g1"))
     field = count_field(scope, segment)
-    server.client(identity).fcall("pratique_apply", 3, *keys, "0", "1", made.text, field, "g1")
+    server.client(identity).fcall("pratique_apply", len(keys), *keys, "0", "1", made.text, field, "g1")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from streams.domain.quarantine.transition import Head
 from streams.errors import CommandRefusedError
 
 RETIREMENT_SCHEMA_VERSION: Final = "pratique.quarantine-retirement.v1"
+_MARK: Final = RETIREMENT_SCHEMA_VERSION.encode("ascii")
 
 MAX_PARTITIONS: Final = 1_000_000
 MAX_RETIRED: Final = 64
@@ -95,7 +96,12 @@ class Retirement:
 
 
 def is_retirement(payload: bytes) -> bool:
-    """Return whether a signed payload says that it is a retirement; what else it says is not looked at."""
+    """Return whether a signed payload says that it is a retirement; what else it says is not looked at.
+
+    One that spells its version with escapes is not canonical, and malformed whatever it is taken for.
+    """
+    if _MARK not in payload:
+        return False
     try:
         value = parse_json(payload, max_bytes=MAX_COMMAND_BYTES, max_depth=2)
     except MalformedError:

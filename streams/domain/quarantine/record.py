@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeVar
 
+import orjson
+
 from pratique.contract.canonical import JsonValue, parse_json, text_sha256
-from pratique.contract.document import SAFE_ID, Fields
+from pratique.contract.document import MAX_INTEGER, SAFE_ID, Fields
 from pratique.errors import MalformedError
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 
@@ -46,6 +48,12 @@ class Action(Enum):
 
     ADD = "add"
     REMOVE = "remove"
+
+
+_SCOPES: Final = {scope.value: scope for scope in Scope}
+_ACTIONS: Final = {action.value: action for action in Action}
+_IDENTIFIERS: Final = ("incident_id", "actor_id", "authentication_event_id", "policy_version", "detector_version")
+"""The identifiers of a record, in the order of its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,39 @@ def parse_record(text: str) -> QuarantineRecord:
     Raises:
         MalformedError: It is not exactly the canonical text of a record; the message names the field.
     """
+    return _plain(text) or _strict(text)
+
+
+def _plain(text: str) -> QuarantineRecord | None:
+    """Return the record of a canonical text, at once; none where anything is unusual, which is ``_strict``'s to name.
+
+    What orjson writes of ASCII without escapes, keys sorted, is the canonical text, so that what it reads and writes
+    back as it was repeats no key and has no other form. A ledger has millions of records.
+    """
+    if len(text) > MAX_RECORD_BYTES or not text.isascii() or "\\" in text:
+        return None
+    try:
+        value = orjson.loads(text)
+        if len(value) != len(_FIELDS) or orjson.dumps(value, option=orjson.OPT_SORT_KEYS) != text.encode("ascii"):
+            return None
+        event_id = value.pop("event_id")
+        digest = hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        named = [value[name] for name in _IDENTIFIERS]
+        revision = value["revision"]
+        is_plain = (
+            value["schema_version"] == RECORD_SCHEMA_VERSION
+            and event_id == digest
+            and type(revision) is int
+            and 1 <= revision <= MAX_INTEGER
+            and all(map(SAFE_ID.fullmatch, named))
+        )
+        key = LedgerKey.of(_SCOPES[value["scope"]], value["tenant_id"], value["fingerprint_hmac_sha256"])
+        return QuarantineRecord(key, revision, _ACTIONS[value["action"]], *named) if is_plain else None
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, MalformedError):
+        return None
+
+
+def _strict(text: str) -> QuarantineRecord:
     fields = Fields(
         parse_json(text, max_bytes=MAX_RECORD_BYTES, max_depth=1), "quarantine record", _FIELDS, MalformedError
     )
