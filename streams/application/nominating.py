@@ -16,9 +16,8 @@ from pratique.contract.records import NominatedText, Nomination
 from streams.application.ports.quarantine import FingerprintKey, Looked
 from streams.application.recall_plan import Failure, ScanPlan, path_of
 from streams.domain.policy.model import PolicySet, QuarantineRule
+from streams.domain.quarantine.automatic import SUMMARY
 from streams.domain.recall.fingerprint import fingerprint, fingerprinted_text
-
-SUMMARY: Final = "candidate.summary_text"
 
 STATED_ELSEWHERE: Final = frozenset({ReasonCode.PREDICATE_CONFLICT})
 """What the consistency worker finds, of which this one can't know."""

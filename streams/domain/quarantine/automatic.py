@@ -23,7 +23,7 @@ from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json
 from pratique.contract.document import MAX_INTEGER, Fields
 from pratique.contract.dsse import seal
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import JoinKey, NominatedText, Nomination, Origin, Verdict, VerdictOutcome
+from pratique.contract.records import JoinKey, NominatedText, Nomination, Origin, StatedReason, Verdict, VerdictOutcome
 from pratique.contract.signing import Ed25519Signer
 from pratique.contract.trust import KeyRole, TrustTarget
 from pratique.errors import MalformedError, SignerNotAuthorisedError
@@ -47,6 +47,9 @@ MAX_PAYLOAD_BYTES: Final = 4 * 1024
 MAX_ADDITIONS: Final = 32
 """Most additions of one verdict; the rest is met again when it is recalled again."""
 
+SUMMARY: Final = "candidate.summary_text"
+CLAIMS: Final = "candidate.preserved_constraint_claims["
+_CONFLICT: Final = ReasonCode.PREDICATE_CONFLICT.value
 _PATH: Final = re.compile(r"candidate\.summary_text|entries\[[0-9]{1,4}\]\.content")
 _FIELDS: Final = (
     "schema_version",
@@ -199,15 +202,20 @@ def _grounds(verdict: Verdict, nomination: Nomination) -> Iterator[tuple[Nominat
     """Yield the texts in which something was found that the rule lists, with all of that."""
     listed: dict[str, ReasonCode] = {code.value: code for code in LISTABLE_CODES if code.value in nomination.codes}
     for text in nomination.texts:
-        stated = {reason.code for reason in verdict.reasons if _is_of(reason.path, text.path)} | set(text.codes)
+        stated = {reason.code for reason in verdict.reasons if _is_of(reason, text.path)} | set(text.codes)
         codes = sorted(stated & listed.keys())
         if codes and ReasonCode.KNOWN_FINGERPRINT.value not in stated:
             yield text, tuple(listed[code] for code in codes)
 
 
-def _is_of(path: str, field: str) -> bool:
-    """Say whether a reason's path is a field, or a part of it (``candidate.summary_text[3:9]``)."""
-    return path == field or path.startswith(f"{field}[")
+def _is_of(reason: StatedReason, field: str) -> bool:
+    """Say whether a reason is about a field, or a part of it (``candidate.summary_text[3:9]``).
+
+    A conflict is stated at the claim that it contradicts, and it is the summary that contradicts.
+    """
+    if reason.path == field or reason.path.startswith(f"{field}["):
+        return True
+    return field == SUMMARY and reason.code == _CONFLICT and reason.path.startswith(CLAIMS)
 
 
 def _addition(

@@ -8,11 +8,12 @@ import pytest
 
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import MemoryRecalled, Nomination
-from streams.application.nominating import SUMMARY, nominate_summary
+from streams.application.nominating import nominate_summary
 from streams.application.ports.quarantine import FingerprintKey, Looked
 from streams.application.recall_plan import LEDGER, Failure
 from streams.application.recall_scanning import Measurement
 from streams.domain.policy.model import QuarantineRule
+from streams.domain.quarantine.automatic import SUMMARY
 from streams.domain.recall.fingerprint import fingerprint
 from streams.errors import LedgerViewIncompleteError
 from tests.fakes.recall import KEY
