@@ -50,7 +50,8 @@ def _scanner_options(command: click.decorators.FC) -> click.decorators.FC:
 
 
 AUTHORING: Final = {
-    name: f"topologies.cli.{module}:{name}" for module, names in (("policy_explain", ("explain",)),) for name in names
+    "explain": "topologies.cli.policy_explain:explain",
+    "prompt": "topologies.cli.policy_explain:prompt",
 }
 """Commands for those who write policy, imported on use."""
 

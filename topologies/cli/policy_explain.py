@@ -27,6 +27,7 @@ from streams.application.explaining import (
     Explanation,
     explain_compaction,
 )
+from streams.application.prompting import summarizer_prompt
 from streams.domain.compaction.candidate import ClaimStatus
 from streams.domain.policy.documents import manifest_body, snapshot_body
 from streams.domain.policy.model import CommitmentSnapshot
@@ -97,6 +98,56 @@ def explain(  # noqa: PLR0913 - a command line's options
         for line in _lines(explanation, policy):
             click.echo(line, color=colour)
     sys.exit(int(Exit.DONE if explanation.outcome is Outcome.PASS else Exit.NO))
+
+
+@click.command()
+@click.option("--tenant", "tenant_id", help="Tenant whose standing commitments hold; the request's, with --request.")
+@click.option("--request", "request_file", type=FILE, help="A request, to name the ids and digests of its messages.")
+@click.option("--schema", "only_schema", is_flag=True, help="Print the candidate's JSON Schema in place of the prompt.")
+@click.option("--summary-schema", is_flag=True, help="Print the JSON Schema of the summary alone.")
+@source_option
+@repository_options
+@json_option
+def prompt(  # noqa: PLR0913 - a command line's options
+    *,
+    tenant_id: str | None,
+    request_file: Path | None,
+    only_schema: bool,
+    summary_schema: bool,
+    source: Path | None,
+    directory: Path,
+    repository: str | None,
+    root: Path | None,
+    policy_id: str,
+    as_json: bool,
+) -> None:
+    """Print the summarizer's prompt, or a JSON Schema of its output."""
+    with answered(as_json):
+        policy = policy_in_hand(source, repository_of(directory, repository, root, policy_id))
+        if request_file is not None:
+            request, snapshot = read_request(read_value(request_file, "request"), policy)
+            made = summarizer_prompt(policy.policy_set, snapshot, request.source_messages)
+        elif tenant_id is not None:
+            made = summarizer_prompt(policy.policy_set, policy.standing(tenant_id))
+        else:
+            raise click.UsageError("name a --tenant or a --request: commitments are a tenant's or a task's")
+    for constraint_id in made.unstatable:
+        click.echo(f"pratique policy: no clause states {constraint_id}; no summary can pass", err=True)
+    if as_json:
+        print_json(
+            {
+                "prompt": made.text,
+                "schema": made.schema,
+                "summary_schema": made.summary_schema,
+                "unstatable": list(made.unstatable),
+                "policy": policy_body(policy),
+            }
+        )
+    elif only_schema or summary_schema:
+        print_json(made.schema if only_schema else made.summary_schema)
+    else:
+        click.echo(made.text, nl=False)
+    sys.exit(int(Exit.NO if made.unstatable else Exit.DONE))
 
 
 def _with_summary(

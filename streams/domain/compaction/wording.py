@@ -56,8 +56,8 @@ def described(slot: Slot, message_ids: Sequence[str] = ()) -> str:
             words = f"the id of a message: {', '.join(message_ids)}" if message_ids else "the id of a message"
         case QuotationSlot():
             words = (
-                f"at most {slot.max_length} characters in quotation marks, copied to the letter from the message"
-                " that the sentence names, which must be a trusted user's"
+                f"at most {slot.max_length} characters in quotation marks, to the letter from the message that the"
+                " sentence names, which must be a trusted user's"
             )
     return words
 

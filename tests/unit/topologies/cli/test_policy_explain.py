@@ -135,6 +135,34 @@ def test_a_source_that_is_wrong_is_a_no(desk: Desk, tmp_path: Path) -> None:
     assert desk.run(None, "--source", source).exit_code == 1
 
 
+class TestPrompt:
+    def run(self, *arguments: str | Path) -> Result:
+        return CliRunner().invoke(policy, ["prompt", "--source", str(DEMO_SOURCE), *map(str, arguments)])
+
+    def test_the_prompt_of_a_tenant(self) -> None:
+        result = self.run("--tenant", "tenant-a")
+        assert (result.exit_code, "COMMIT-1" in result.output) == (0, True)
+
+    def test_schemas_are_json(self, desk: Desk) -> None:
+        request = desk.file("request.json", json.dumps(REQUEST))
+        for flag, required in (("--schema", 5), ("--summary-schema", 1)):
+            schema = json.loads(self.run("--request", request, flag).output)
+            assert len(schema["required"]) == required
+        said = json.loads(self.run("--request", request, "--json").output)
+        assert said["schema"]["properties"]["source_message_sha256s"]["const"]
+        assert said["unstatable"] == []
+
+    def test_neither_tenant_nor_request_is_wrong_usage(self) -> None:
+        assert self.run().exit_code == 2
+
+    def test_a_constraint_that_nothing_states_is_a_no(self, tmp_path: Path) -> None:
+        source = Path(shutil.copytree(DEMO_SOURCE, tmp_path / "source"))
+        file = source / "commitments" / "tenant-a.json"
+        file.write_text(file.read_text().replace("allow(approved_tools)", "allow(other)"))
+        result = CliRunner().invoke(policy, ["prompt", "--source", str(source), "--tenant", "tenant-a"])
+        assert (result.exit_code, "COMMIT-1" in result.stderr) == (1, True)
+
+
 class TestRows:
     def test_a_mark_over_two_rows_keeps_its_label_at_the_end(self) -> None:
         rows = list(marked_text("ab\ncd", (0, 5), (1, 4), "label", "red"))
