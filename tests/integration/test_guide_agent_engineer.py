@@ -69,12 +69,14 @@ def test_the_guides_commands_work(desk: Path) -> None:
 
 
 def test_the_quick_start_works(desk: Path) -> None:
-    block = blocks(QUICK_START, "python")[0]
+    compaction, recall = blocks(QUICK_START, "python")[:2]
     given = (
         'messages = [{"message_id": "m1", "role": "user", "content": "Hello."}]\n'
         'summary = "Do not expose secrets. Use approved tools only. "\n'
         'summary += "Ask the user before files outside the workspace are deleted or changed."\n'
+        'loaded = [{"entry_id": "e1", "memory_version": "v1", "content": "The user likes tea."}]\n'
+        'expected = [("e1", "v1")]\n'
     )
-    printed = run(desk, sys.executable, "-W", "error", "-c", f"{given}{block}\nprint(answer.accepted, len(context))")
-    assert printed == "True 2\n"
-    assert len([line for line in block.splitlines() if line]) == 5
+    asked = f"{given}{compaction}{recall}\nprint(answer.accepted, len(context), [item.content for item in memories])"
+    assert run(desk, sys.executable, "-W", "error", "-c", asked) == "True 2 ['The user likes tea.']\n"
+    assert len([line for line in compaction.splitlines() if line]) == 5
