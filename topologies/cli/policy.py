@@ -51,7 +51,9 @@ def _scanner_options(command: click.decorators.FC) -> click.decorators.FC:
 
 AUTHORING: Final = {
     "explain": "topologies.cli.policy_explain:explain",
+    "lint": "topologies.cli.policy_check:lint",
     "prompt": "topologies.cli.policy_explain:prompt",
+    "test": "topologies.cli.policy_check:test",
 }
 """Commands for those who write policy, imported on use."""
 
