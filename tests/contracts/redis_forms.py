@@ -172,7 +172,7 @@ class SentinelForm(Form):
         file.write_text("\n".join(settings) + "\n", "utf-8")
         self.run(self.sentinel, [str(file), "--sentinel"])
         sentinel = Redis(LOOPBACK, self.sentinel, password=word)
-        eventually(lambda: len(sentinel.sentinel_slaves(MASTER)) == 1, "the Sentinel knows the replica")  # type: ignore[no-untyped-call] # redis-py does not type it
+        eventually(lambda: len(sentinel.sentinel_slaves(MASTER)) == 1, "the Sentinel knows the replica")
         self.url = f"redis+sentinel://{LOOPBACK}:{self.sentinel}/{MASTER}"
 
 
