@@ -19,7 +19,7 @@ from redis import Redis
 from pratique.errors import UnavailableError
 from streams.adapters.ledger_log import LedgerLog
 from streams.adapters.redis_connect import REDIS_ERRORS
-from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key, tag
+from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, index_member, meta_key, tag
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import VIEW_PREFIX, LedgerKey
 from streams.domain.quarantine.record import Action, parse_record
@@ -179,8 +179,9 @@ class LedgerCheck:
         for (scope, segment, generation), expected in account.quarantined().items():
             index = index_key(pointer.namespace, partition, scope, segment, generation)
             found = self._ask(lambda index=index: self._client.smembers(index))
-            if found != expected:
-                yield Difference("index", f"{scope}/{segment}", f"{len(found ^ expected)} fingerprints differ")
+            different = found ^ set(map(index_member, expected))
+            if different:
+                yield Difference("index", f"{scope}/{segment}", f"{len(different)} fingerprints differ")
 
     def _scan(self, match: str) -> Iterator[str]:
         found = self._client.scan_iter(match, SCANNED_TOGETHER)

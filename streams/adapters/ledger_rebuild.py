@@ -8,7 +8,8 @@ left behind that did not come to its end is told from one that is younger, and m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from pratique.errors import RefusedError
 from streams.adapters.ledger_applier import LedgerApplier
@@ -16,6 +17,9 @@ from streams.adapters.ledger_log import LedgerLog
 from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
 from streams.application.ports.metrics import Metrics
 from streams.wire.ledger import read_audit
+
+MANY: Final = 20_000
+"""Records from which it pays to start processes that fill several partitions at once."""
 
 
 class ViewRebuild:
@@ -50,30 +54,48 @@ class ViewRebuild:
         retired = [set() if record is None else set(read_audit(record.value).retired) for record in newest]
         return frozenset(set.intersection(*retired))
 
-    def fill(self, namespace: str, progress: Callable[[int, int], None] = lambda *_: None) -> None:
+    def fill(
+        self,
+        namespace: str,
+        progress: Callable[[int, int], None] = lambda *_: None,
+        *,
+        beside: Callable[[str, Sequence[int], frozenset[str]], Iterable[object]] | None = None,
+    ) -> None:
         """Fill a new namespace.
 
         Args:
             namespace: Its name.
             progress: Told how many partitions are done, of how many.
+            beside: Fills partitions of a namespace, without some key generations, at the same time, and yields for each
+                that is done; an audit of fewer than ``MANY`` records is filled here, one partition after the other.
 
         Raises:
             RefusedError: The audit's beginning is gone, or it holds what can't be applied.
             UnavailableError: Redis or the broker does not answer.
         """
-        applier = LedgerApplier(self._log, self._view, self._audit, metrics=self._metrics, without=self.retired())
-        for partition in range(self.partition_count):
-            low, _ = self._log.committed_bounds(self._audit, partition)
-            if low > 0:
-                raise RefusedError(
-                    f"audit partition {partition} begins at offset {low}: its beginning was deleted. Restore it; a "
-                    "view of the rest would not know what it lacks"
-                )
-            self._maintenance.open(namespace, partition, first=low)
+        without = self.retired()
+        applier = LedgerApplier(self._log, self._view, self._audit, metrics=self._metrics, without=without)
+        partitions = range(self.partition_count)
+        records = sum([self._opened(namespace, partition) for partition in partitions])
+        if beside is None or records < MANY:
+            filled: Iterable[object] = (applier.catch_up_with(namespace, partition) for partition in partitions)
+        else:
+            filled = beside(namespace, partitions, without)
+        for done, _ in enumerate(filled, start=1):
+            progress(done, self.partition_count)
+        for partition in partitions:  # what came meanwhile
             applier.catch_up_with(namespace, partition)
-            progress(partition + 1, self.partition_count)
-        for partition in range(self.partition_count):  # what came meanwhile
-            applier.catch_up_with(namespace, partition)
+
+    def _opened(self, namespace: str, partition: int) -> int:
+        """Begin a partition's view; return how many records there are to be applied."""
+        low, end = self._log.committed_bounds(self._audit, partition)
+        if low > 0:
+            raise RefusedError(
+                f"audit partition {partition} begins at offset {low}: its beginning was deleted. Restore it; a "
+                "view of the rest would not know what it lacks"
+            )
+        self._maintenance.open(namespace, partition, first=low)
+        return end - low
 
     def drop_leftovers(self, namespace: str) -> int:
         """Drop what rebuilds before this one left behind; return how many keys that were.

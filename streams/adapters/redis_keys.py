@@ -16,7 +16,8 @@ from typing import Final
 from streams.domain.quarantine.ledger_key import LedgerKey
 
 POINTER: Final = "{pratique}:current"
-VIEW_SCHEMA: Final = "pratique.ledger-view.v2"
+INDEXED_CHARACTERS: Final = 28
+VIEW_SCHEMA: Final = "pratique.ledger-view.v3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ def entry_key(namespace: str, partition: int, key: LedgerKey) -> str:
 def index_key(namespace: str, partition: int, scope: str, segment: str, generation: str) -> str:
     """Return the key of the set of fingerprints of a generation that are quarantined in a segment."""
     return tag(namespace, partition) + f"{count_field(scope, segment)}:{generation}"
+
+
+def index_member(fingerprint: str) -> str:
+    """Return what an index has of a fingerprint: its last 112 bits, of which no two are the same by chance.
+
+    Were they, look-ups of one of the two would fail as those of a partial view do.
+    """
+    return fingerprint[-INDEXED_CHARACTERS:]
 
 
 def count_field(scope: str, segment: str) -> str:

@@ -120,7 +120,7 @@ class RedisQuarantineView:
         self, segments: Sequence[_Segment], fingerprints: Fingerprints
     ) -> tuple[Any, frozenset[str | None], list[Any]]:
         flat = [item for items in fingerprints.values() for item in items]
-        asked = [len(fingerprints), *fingerprints, *map(len, fingerprints.values()), *flat]
+        asked = [str(len(fingerprints)), *fingerprints, *map(str, map(len, fingerprints.values()))]
         try:
             with self._client.pipeline(transaction=False) as pipeline:
                 pipeline.hgetall(POINTER)
@@ -128,7 +128,7 @@ class RedisQuarantineView:
                     pipeline.config_get(_POLICY)
                 for segment in segments:
                     keys = [segment.meta, *segment.indexes, *(segment.entries + item for item in flat)]
-                    pipeline.fcall_ro("pratique_look", len(keys), *keys, segment.count, *map(str, asked))
+                    pipeline.fcall_ro("pratique_look", len(keys), *keys, segment.count, *asked)
                 stated, *replies = pipeline.execute()
             policies = self._cluster_policies() if self._is_cluster else frozenset({replies.pop(0).get(_POLICY)})
         except REDIS_ERRORS as error:
@@ -204,6 +204,7 @@ def _is_quarantined(segment: _Segment, fingerprint: str, head: str | None) -> bo
         record = parse_record(head)
     except MalformedError as error:
         raise LedgerViewIncompleteError(f"the ledger's view is malformed: {error}") from None
-    if record.key != LedgerKey.of(segment.scope, segment.tenant_id, fingerprint):
+    key = record.key
+    if (key.scope, key.tenant_id, key.fingerprint) != (segment.scope, segment.tenant_id, fingerprint):
         raise LedgerViewIncompleteError("the ledger's view is malformed: an entry is another's")
     return record.action is Action.ADD

@@ -13,7 +13,7 @@ from redis.exceptions import NoPermissionError
 
 from pratique.errors import UnavailableError
 from streams.adapters.redis_connect import RedisIdentity
-from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key
+from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, index_member, meta_key
 from streams.adapters.redis_ledger import Step, ViewConflictError, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
@@ -110,7 +110,7 @@ HARMS: dict[str, Callable[[Redis], object]] = {
     "entry gone": lambda admin: admin.unlink(ENTRY),
     "index gone": lambda admin: admin.unlink(INDEX),
     "index of a generation lost": lambda admin: admin.hincrby(META, count_field("tenant", TENANT), 1),
-    "index of another": lambda admin: [admin.srem(INDEX, ONE), admin.sadd(INDEX, TWO)],
+    "index of another": lambda admin: [admin.srem(INDEX, index_member(ONE)), admin.sadd(INDEX, index_member(TWO))],
     "count differs": lambda admin: admin.hset(META, count_field("tenant", TENANT), "2"),
     "head malformed": lambda admin: admin.lpush(ENTRY, "{}"),
     "head no JSON": lambda admin: admin.lpush(ENTRY, "quarantined"),

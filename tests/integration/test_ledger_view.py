@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pratique.errors import PratiqueError, RefusedError
+from streams.adapters import ledger_rebuild
 from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
@@ -27,7 +29,7 @@ from tests.integration.ledgers import Ledger, chains
 from tests.integration.raw import until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tests.integration.kafka_container import KafkaContainer
@@ -234,6 +236,32 @@ def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, serv
     assert not missed
     assert not differences(ledger, server)
     assert set(maintenance.namespaces()) == {"2"}
+
+
+def test_rebuild_of_many_partitions_at_once_comes_to_the_same(
+    ledger: Ledger, server: ViewServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands_of_all(ledger, 40)
+    ledger.serve()
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1)
+    told: list[tuple[int, int]] = []
+
+    def beside(namespace: str, partitions: Sequence[int], without: frozenset[str]) -> Iterator[int]:
+        assert not without
+        view = RedisLedger(server.admin, server.admin)
+
+        def fill(partition: int) -> int:  # a log serves one thread at a time
+            return applier(ledger, server, view).catch_up_with(namespace, partition)
+
+        with ThreadPoolExecutor(len(partitions)) as pool:
+            yield from pool.map(fill, partitions)
+
+    maintenance = ViewMaintenance(server.admin)
+    rebuilding(ledger, server).fill("2", lambda done, count: told.append((done, count)), beside=beside)
+    maintenance.flip(Pointer("2", PARTITIONS, GENERATION))
+
+    assert told == [(done, PARTITIONS) for done in range(1, PARTITIONS + 1)]
+    assert not differences(ledger, server)
 
 
 def test_rebuild_while_the_broker_compacts_the_ledger(

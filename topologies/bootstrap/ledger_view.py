@@ -6,18 +6,22 @@ from the audit, changes the pointer in one step, and drops the old one after a g
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError, UnavailableError
+from pratique.errors import ConfigurationError, RefusedError, UnavailableError
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
@@ -33,6 +37,8 @@ from streams.application.ports.metrics import Metrics
 from topologies.settings import Settings
 
 SECOND_LOOK_SECONDS: Final = 1.0
+MOST_PROCESSES: Final = 4
+"""Processes of a rebuild: Redis, which is one, is what more of them would wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,7 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         before = maintenance.pointer()
         _generations(settings, before, building.retired())
         namespace = _next_namespace(before)
-        building.fill(namespace, progress)
+        building.fill(namespace, progress, beside=partial(_beside, settings))
         before = maintenance.pointer()  # a rotation may have gone on meanwhile
         generation, following = _generations(settings, before, building.retired())
         maintenance.flip(Pointer(namespace, building.partition_count, generation, following))
@@ -190,6 +196,37 @@ def compare(settings: Settings) -> Compared:
         return Compared(check.entries, tuple(found))
     finally:
         log.close()
+
+
+def _beside(settings: Settings, namespace: str, partitions: Sequence[int], without: frozenset[str]) -> Iterator[int]:
+    """Fill partitions of a namespace in processes of their own, and yield each that is done."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, MOST_PROCESSES, len(partitions)), context) as pool:
+        parts = [pool.submit(_fill, settings, namespace, partition, without) for partition in partitions]
+        try:
+            for part in as_completed(parts):
+                yield part.result()
+        except BrokenProcessPool:
+            raise UnavailableError("a process that rebuilds the ledger's view was ended") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fill(settings: Settings, namespace: str, partition: int, without: frozenset[str]) -> int:
+    client = _client(settings, RedisIdentity.MAINTENANCE)
+    log = LedgerLog(settings.connection)
+    try:
+        metrics = PrometheusMetrics({"app": "rebuild"})
+        applier = LedgerApplier(log, RedisLedger(client, client), QUARANTINE_AUDIT, metrics=metrics, without=without)
+        applier.catch_up_with(namespace, partition)
+    except RefusedError as error:  # errors cross as the two kinds that they are: what else they hold does not
+        raise RefusedError(str(error)) from None
+    except UnavailableError as error:
+        raise UnavailableError(str(error)) from None
+    finally:
+        log.close()
+        client.close()
+    return partition
 
 
 def _next_namespace(before: Pointer | None) -> str:
