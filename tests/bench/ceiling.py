@@ -22,6 +22,7 @@ from streams.adapters.kafka_admin import KafkaAdmin
 from streams.adapters.kafka_log import KafkaLog
 from topologies.catalog import TOPICS
 
+REQUESTS: Final = (topics.COMPACTION_REQUESTED, topics.MEMORY_RECALLED)
 READERS: Final = {topics.WORK: 2}
 PATIENCE_SECONDS: Final = 120.0
 ROUNDS: Final = 3
@@ -51,7 +52,7 @@ def _round(bootstrap: str, records: Sequence[Raw], partitions: int, prefix: str)
     admin = KafkaAdmin({"bootstrap.servers": bootstrap})
     for spec in TOPICS:
         admin.create(prefix + spec.name, partitions, 1, spec.configuration)
-    count = sum(1 for topic, *_ in records if topic == topics.COMPACTION_REQUESTED)
+    count = sum(1 for topic, *_ in records if topic in REQUESTS)
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(len(_reads()) + 1)
     ends = context.Queue()

@@ -21,7 +21,7 @@ from infra.stack.processes import PssSampler
 from infra.stack.stack import Stack
 from pratique.contract import avro
 from pratique.contract.records import Verdict
-from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, COMPACTION_REQUESTED
+from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED
 from tests.bench.load import MakeRequests, Signed, signed_requests
 
 APPS: Final = ("intake", "consistency", "scan", "scan-2", "verdict")
@@ -164,7 +164,7 @@ def _publish(producer: Producer, requests: Sequence[Signed]) -> None:
 def _produce(producer: Producer, item: Signed) -> None:
     while True:
         try:
-            producer.produce(COMPACTION_REQUESTED, item.value, item.key, headers=list(item.headers))
+            producer.produce(item.topic, item.value, item.key, headers=list(item.headers))
         except BufferError:
             producer.poll(0.05)
         else:

@@ -9,16 +9,22 @@ from pathlib import Path
 from typing import Final
 
 from infra.stack import scenarios
+from infra.stack.memories import HABIT, PROJECT, STYLE, VERSION
 from infra.stack.scenarios import Scenario
 from pratique.client import Gate, now_in_ms
 from pratique.contract import avro, digests
-from pratique.contract.records import CompactionRequested
+from pratique.contract.records import CompactionRequested, MemoryRecalled
 from pratique.contract.signing import Headers
-from pratique.contract.topics import COMPACTION_REQUESTED
+from pratique.contract.topics import COMPACTION_REQUESTED, MEMORY_RECALLED
+from pratique.contract.trust import KeyRole
 from pratique.stack import Stack as StackFile
 from pratique.stack import TrustedSigner
 
 TENANT: Final = "tenant-a"
+
+MEMORIES: Final = (STYLE, PROJECT, HABIT)
+RECALLED: Final = 8
+"""Memories of a recall."""
 
 SHORT_SUMMARY: Final = (
     "Do not expose secrets. "
@@ -36,9 +42,10 @@ class Signed:
     key: bytes
     value: bytes
     headers: Headers
+    topic: str = COMPACTION_REQUESTED
 
 
-MakeRequests = Callable[[Gate, int], Sequence[CompactionRequested]]
+MakeRequests = Callable[[Gate, int], Sequence[CompactionRequested] | Sequence[MemoryRecalled]]
 
 
 def conversations(gate: Gate, count: int) -> Sequence[CompactionRequested]:
@@ -69,6 +76,24 @@ def small(gate: Gate, count: int) -> Sequence[CompactionRequested]:
     return [gate.request(messages, candidate, task_id="small") for _ in range(count)]
 
 
+def recalls(gate: Gate, count: int) -> Sequence[MemoryRecalled]:
+    """Return recalls of ``RECALLED`` memories that are each its own, and all of them admitted."""
+    return [_recall(gate, number) for number in range(count)]
+
+
+def _recall(gate: Gate, number: int) -> MemoryRecalled:
+    contents = [
+        f"{memory.content} (note {number}-{place})" for place, memory in enumerate(islice(cycle(MEMORIES), RECALLED))
+    ]
+    brought = [
+        {"entry_id": f"memory-{number}-{place}", "memory_version": VERSION, "content": content}
+        for place, content in enumerate(contents)
+    ]
+    return gate.recall_request(
+        brought, [(f"memory-{number}-{place}", VERSION) for place in range(RECALLED)], task_id=f"recall-{number}"
+    )
+
+
 def texts() -> list[str]:
     """Return the messages of the sample conversations, for measuring detectors."""
     return [message.content for scenario in scenarios.clean() for message in scenario.sample.messages]
@@ -85,8 +110,12 @@ def signed_requests(stack_file: Path, count: int, make: MakeRequests) -> list[Si
     stack = StackFile.read(stack_file)
     with Gate.from_stack(stack_file, tenant_id=TENANT) as gate:
         policies = stack.policies(now_in_ms)
-        signer = TrustedSigner(stack.publisher_keys(TENANT, None), policies, TENANT, now_in_ms)
-        return [_signed(request, signer) for request in make(gate, count)]
+        publisher = TrustedSigner(stack.publisher_keys(TENANT, None), policies, TENANT, now_in_ms)
+        loader = TrustedSigner(stack.loader_keys(TENANT, None), policies, TENANT, now_in_ms, KeyRole.LOADER)
+        return [
+            _signed(request, publisher) if isinstance(request, CompactionRequested) else _signed_recall(request, loader)
+            for request in make(gate, count)
+        ]
 
 
 def _signed(request: CompactionRequested, signer: TrustedSigner) -> Signed:
@@ -94,3 +123,11 @@ def _signed(request: CompactionRequested, signer: TrustedSigner) -> Signed:
     population = digests.source_population_sha256([digests.message_sha256(item) for item in request.source_messages])
     headers = signer.sign(COMPACTION_REQUESTED, value).headers
     return Signed(digests.request_sha256(value), population.encode(), value, headers)
+
+
+def _signed_recall(request: MemoryRecalled, signer: TrustedSigner) -> Signed:
+    value = avro.encode(request)
+    key = digests.recall_join_key(request, value)
+    headers = signer.sign(MEMORY_RECALLED, value).headers
+    population = key.source_population_sha256 or key.request_sha256
+    return Signed(key.request_sha256, population.encode(), value, headers, MEMORY_RECALLED)
