@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
 import uuid
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +63,30 @@ def test_verdict_get_shows_the_gates_verdict_and_no_strangers(platform: Platform
 
 def test_verdict_get_says_that_there_is_none(platform: Platform) -> None:
     assert console(platform, "verdict", "get", uuid.uuid4().hex).returncode == 1
+
+
+def test_policy_diff_judges_what_is_in_the_topic_and_no_strangers(
+    platform: Platform, gate: Gate, tmp_path: Path
+) -> None:
+    """A grammar that knows no sentence but the constraints' own: what passes now would not."""
+    accepted = clean(gate, uuid.uuid4().hex)
+    accepted.check(gate.ask(accepted.request, wait_s=WAIT_S))
+    source = Path(shutil.copytree(platform.policy / "source", tmp_path / "source"))
+    grammar = json.loads((source / "grammar.json").read_bytes())
+    grammar["clauses"] = [clause for clause in grammar["clauses"] if clause["preserves"]]
+    (source / "grammar.json").write_text(json.dumps(grammar), encoding="utf-8")
+
+    arguments = ("policy", "diff", "current", str(source), "--topic", "1000", "--json")
+    done = console(platform, *arguments, "--directory", str(platform.policy))
+
+    assert done.stdout, done.stderr
+    shown = json.loads(done.stdout)
+    assert done.returncode == (2 if shown["unread"] else 1), done.stderr
+    assert "grammar" in shown["documents_changed"]
+    (found,) = [
+        item for item in shown["different"] if item["compaction_request_id"] == accepted.request.compaction_request_id
+    ]
+    assert (found["change"], found["first"]["outcome"]) == ("STRICTER", "PASS")
 
 
 def test_dead_letter_is_listed_and_replayed(platform: Platform, gate: Gate) -> None:

@@ -50,6 +50,7 @@ def _scanner_options(command: click.decorators.FC) -> click.decorators.FC:
 
 
 AUTHORING: Final = {
+    "diff": "topologies.cli.policy_diff:diff",
     "explain": "topologies.cli.policy_explain:explain",
     "lint": "topologies.cli.policy_check:lint",
     "prompt": "topologies.cli.policy_explain:prompt",

@@ -1,0 +1,100 @@
+"""``pratique policy diff`` over a file: table, JSON, exit codes, and sets by every name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pratique.candidate import draft_candidate
+from pratique.contract.records import Provenance, Role, SourceMessage
+from streams.domain.policy.documents import manifest_body, snapshot_body
+from tests.fakes.policy import DEMO_SOURCE
+from topologies.bootstrap.authoring import source_policy
+from topologies.cli.policy import policy
+
+KEPT = (
+    "Never reveal secrets. Ask the user before files outside the workspace are deleted or changed."
+    " Use approved tools only."
+)
+MESSAGES = (SourceMessage("m1", Role.USER, "Rename it.", Provenance.TRUSTED),)
+SCANNER = ["--scanner-version", "fake/1", "--scanner-sha256", "5" * 64]
+
+
+def run(*arguments: str | Path, stdin: str = "") -> Result:
+    return CliRunner().invoke(policy, ["diff", *map(str, arguments)], input=stdin)
+
+
+def line(summary: str, request_id: str) -> dict[str, Any]:
+    made = source_policy(DEMO_SOURCE)
+    manifest, snapshot = manifest_body(made.policy_set.invariants), snapshot_body(made.standing("tenant-a"))
+    return {
+        "kind": "compaction",
+        "tenant_id": "tenant-a",
+        "compaction_request_id": request_id,
+        "source_messages": [{"message_id": "m1", "role": "user", "content": "Rename it.", "provenance": "TRUSTED"}],
+        "candidate_json": draft_candidate(summary, MESSAGES, manifest, snapshot),
+    }
+
+
+@pytest.fixture(scope="module")
+def recorded() -> str:
+    rows = [line(f"{KEPT} All tests passed.", "passed"), line(f"{KEPT} Gibberish.", "refused"), {"kind": "recall"}]
+    return "".join(json.dumps(row) + "\n\n" for row in rows)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    source = Path(shutil.copytree(DEMO_SOURCE, tmp_path / "other"))
+    document = json.loads((source / "grammar.json").read_text())
+    document["clauses"] = [item for item in document["clauses"] if item["rule_id"] != "test.passed"]
+    (source / "grammar.json").write_text(json.dumps(document))
+    return source
+
+
+def test_the_same_set_exits_0(recorded: str) -> None:
+    result = run(DEMO_SOURCE, DEMO_SOURCE, "-", stdin=recorded)
+    assert result.exit_code == 0, result.output
+    assert "Documents that differ: none" in result.output
+
+
+def test_what_differs_is_named_without_content(recorded: str, other: Path, tmp_path: Path) -> None:
+    file = tmp_path / "requests.jsonl"
+    file.write_text(recorded)
+    result = run(DEMO_SOURCE, other, file, "--json")
+    assert result.exit_code == 1
+    said = json.loads(result.output)
+    assert said["changes"] == {"NONE": 1, "REASONS": 0, "STRICTER": 1, "LOOSER": 0}
+    assert said["documents_changed"] == ["grammar"]
+    assert [item["compaction_request_id"] for item in said["different"]] == ["passed"]
+    table = run(DEMO_SOURCE, other, file)
+    assert "2 requests: 1 stricter" in table.output
+    assert "All tests" not in result.output + table.output
+
+
+def test_a_line_that_is_none_is_counted(recorded: str) -> None:
+    result = run(DEMO_SOURCE, DEMO_SOURCE, "-", "--json", stdin=recorded + "{}\n[\n")
+    assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 2)
+
+
+def test_sets_are_named_current_by_digest_or_by_source(recorded: str, other: Path, tmp_path: Path) -> None:
+    made = tmp_path / "set"
+    init = ["init", str(made), "--source", str(DEMO_SOURCE), *SCANNER, "--json"]
+    first = json.loads(CliRunner().invoke(policy, init).output)["policy_set_sha256"]
+    shutil.copy(other / "grammar.json", made / "source" / "grammar.json")
+    assert run("current", made / "source", "-", "--directory", made, stdin=recorded).exit_code == 1
+    assert CliRunner().invoke(policy, ["publish", "--directory", str(made), *SCANNER]).exit_code == 0
+    assert run("current", made / "source", "-", "--directory", made, stdin=recorded).exit_code == 0
+    assert run(first, "current", "-", "--directory", made, stdin=recorded).exit_code == 1
+    assert run("0" * 64, "current", "-", "--directory", made, stdin=recorded).exit_code == 1
+    assert "neither" in run("nothing", "current", "-", "--directory", made, stdin=recorded).stderr
+
+
+def test_requests_come_from_a_file_or_the_topic(tmp_path: Path) -> None:
+    assert run(DEMO_SOURCE, DEMO_SOURCE).exit_code == 2
+    assert run(DEMO_SOURCE, DEMO_SOURCE, "-", "--topic", "5").exit_code == 2
+    assert run(DEMO_SOURCE, DEMO_SOURCE, tmp_path / "none").exit_code == 2
