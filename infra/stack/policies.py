@@ -9,22 +9,32 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from infra.stack.processes import write_json
+from pratique.contract.canonical import JsonValue
 from topologies.bootstrap.policy import Publication, ScannerIdentity, publish_policy
 
 SCAN_TARGETS: Final = "scan/"
 
 
-def publish_variant(policy: Path, policy_id: str, *, min_deadline_ms: int, **changes: int) -> Publication:
+def publish_variant(
+    policy: Path,
+    policy_id: str,
+    *,
+    min_deadline_ms: int,
+    recall: Mapping[str, JsonValue] | None = None,
+    **changes: JsonValue,
+) -> Publication:
     """Publish the default policy under another id, pinning the scanner that the default policy pins.
 
     Args:
         policy: Folder of the policy set, as ``pratique policy init`` lays it out.
         policy_id: The variant's id.
         min_deadline_ms: Shortest deadline that is accepted here (``PRATIQUE_MIN_DEADLINE_MS`` of the apps).
+        recall: Fields of the recall policy to change.
         **changes: Fields of the compaction policy to change, ``deadline_ms`` for one.
 
     Raises:
@@ -36,6 +46,7 @@ def publish_variant(policy: Path, policy_id: str, *, min_deadline_ms: int, **cha
         shutil.copytree(policy / "source", source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("trust.json"))
         compaction = _read(source / "compaction.json")
         write_json(source / "compaction.json", {**compaction, "policy_id": policy_id, **changes})
+        write_json(source / "recall.json", {**_read(source / "recall.json"), **(recall or {})})
         publication, _ = publish_policy(
             policy / "repository",
             policy / "tuf-keys",

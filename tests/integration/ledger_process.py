@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from streams.adapters.ledger_writer import LedgerTopics, LedgerWriter, WriterTim
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.application.ledger import LedgerLimits
 from tests.integration.kafka_container import SHORT_SESSION_MS
+from tests.unit.streams.domain.quarantine.automatics import AT_ONCE
 from tests.unit.streams.domain.quarantine.builders import trust
 
 LOG = logging.getLogger("ledger-process")
@@ -49,6 +51,8 @@ def main() -> None:
             times=WriterTimes(SHORT_SESSION_MS, given["transaction_timeout_ms"], given["batch_records"]),
             limits=LedgerLimits(given["entries_per_tenant"], 60_000),
             trust=lambda: known,
+            rules=lambda *_: AT_ONCE if given["automatic"] else None,
+            now_ms=lambda: time.time_ns() // 1_000_000 + given["ahead_ms"],
             metrics=PrometheusMetrics({"app": "ledger"}),
             is_stopping=stopping.is_set,
             on_ready=lambda: Path(given["ready"]).touch(),

@@ -26,6 +26,7 @@ from infra.stack.paths import ROOT
 from pratique.contract.avro import decode
 from pratique.contract.records import AuditEntry, LedgerEntry
 from streams.adapters.kafka_admin import KafkaAdmin
+from streams.domain.quarantine.automatic import AutomaticAddition
 from streams.domain.quarantine.command import Command, sign_command
 from streams.domain.quarantine.record import Action
 from tests.integration.raw import WAIT_S, until
@@ -66,6 +67,8 @@ class Ledger:
     Attributes:
         partitions: Of each of them.
         configuration: Further configuration of the ledger topic.
+        automatic: Whether policy has a rule by which automatic additions count at once.
+        ahead_ms: How far the writers' clocks run ahead, by which automatic entries end.
         now_ms: The moment about which the signers' keys are valid.
     """
 
@@ -75,6 +78,8 @@ class Ledger:
     entries_per_tenant: int = 100_000
     batch_records: int = 25
     transaction_timeout_ms: int = 5_000
+    automatic: bool = False
+    ahead_ms: int = 0
     configuration: Mapping[str, str] = field(default_factory=dict)
     name: str = field(default_factory=lambda: f"ledger-{uuid.uuid4().hex[:8]}")
     now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
@@ -109,7 +114,7 @@ class Ledger:
         """Sign and send commands, in order."""
         self.send_envelopes((made, sign_command(made, signer(key_id))) for made in commands)
 
-    def send_envelopes(self, envelopes: Iterable[tuple[Command, bytes]]) -> None:
+    def send_envelopes(self, envelopes: Iterable[tuple[Command | AutomaticAddition, bytes]]) -> None:
         """Send envelopes under the keys of commands."""
         producer = Producer({**self._connection, "enable.idempotence": True, "acks": "all"})
         for made, envelope in envelopes:
@@ -136,6 +141,8 @@ class Ledger:
             "batch_records": self.batch_records,
             "transaction_timeout_ms": self.transaction_timeout_ms,
             "entries_per_tenant": self.entries_per_tenant,
+            "automatic": self.automatic,
+            "ahead_ms": self.ahead_ms,
             "ready": str(ready),
         }
         file = ready.with_suffix(".json")
