@@ -122,28 +122,36 @@ end
 
 -- KEYS: partition's meta, an index a generation, entry lists. ARGV: count's field, number of generations, their names,
 -- how many fingerprints of each there are. The lists come generation by generation, and end with their fingerprints.
--- Answers with the meta's facts, the indexes' sizes together, the time, and of each entry its place in the index and its
--- head. A retired generation has no size, place or head.
+-- Answers with the meta's facts, the indexes' sizes together, the time, of each entry a 1 where the index has it and a 1
+-- where there is a head, else 0, and the heads there are. A retired generation has no size, place or head.
 local function look(keys, args)
   local facts = redis.call('HMGET', keys[1], 'schema', 'applied', 'refreshed_ms', args[1])
   local time = redis.call('TIME')
   local generations = tonumber(args[2])
-  local size, members, heads, place = 0, {}, {}, 0
+  local size, members, present, heads, place = 0, {}, {}, {}, 1 + generations
   for generation = 1, generations do
     local index = keys[1 + generation]
     local retired = redis.call('HMGET', keys[1], 'retired:' .. args[2 + generation])[1]
     if not retired then size = size + redis.call('SCARD', index) end
-    for _ = 1, tonumber(args[2 + generations + generation]) do
-      place = place + 1
-      members[place], heads[place] = 0, false
-      if not retired then
-        local entries = keys[1 + generations + place]
-        members[place] = redis.call('SISMEMBER', index, string.sub(entries, -INDEXED))
-        heads[place] = redis.call('LINDEX', entries, 0)
+    local left = tonumber(args[2 + generations + generation])
+    while left > 0 do
+      local together, asked = math.min(left, 1000), {}
+      for number = 1, together do
+        local entries = keys[place + number]
+        asked[number] = string.sub(entries, -INDEXED)
+        local head = not retired and redis.call('LINDEX', entries, 0)
+        present[#present + 1] = head and '1' or '0'
+        if head then heads[#heads + 1] = head end
       end
+      if retired then
+        members[#members + 1] = string.rep('0', together)
+      else
+        members[#members + 1] = table.concat(redis.call('SMISMEMBER', index, unpack(asked)))
+      end
+      place, left = place + together, left - together
     end
   end
-  return {facts, size, time, members, heads}
+  return {facts, size, time, table.concat(members), table.concat(present), heads}
 end
 
 redis.register_function('pratique_apply', apply)

@@ -11,7 +11,7 @@ lie on servers of their own: one round trip each, at the same time.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -148,18 +148,12 @@ class RedisQuarantineView:
     ) -> Looked:
         known: set[str] = set()
         staleness_ms, positions = 0, []
-        for segment, (facts, size, moment, members, heads) in zip(segments, answers, strict=True):
+        for segment, (facts, size, moment, members, present, heads) in zip(segments, answers, strict=True):
             now_ms = int(moment[0]) * 1000 + int(moment[1]) // 1000
             applied, age_ms = self._check_facts(facts, int(size), now_ms)
             staleness_ms = max(staleness_ms, age_ms)
             positions.append(f"{segment.partition}@{applied}")
-            for item, member, head in zip(fingerprints, members, heads, strict=True):
-                if head is None and not member:
-                    continue
-                if _is_quarantined(segment, item, head) != bool(member):
-                    raise LedgerViewIncompleteError("the ledger's view is partial: entry and index differ")
-                if member:
-                    known.add(item)
+            known.update(_quarantined(segment, fingerprints, members, present, heads))
         return Looked(frozenset(known), f"{pointer.namespace}:{','.join(positions)}", staleness_ms, pointer.generation)
 
     def _check_facts(self, facts: Sequence[str | None], size: int, now_ms: int) -> tuple[int, int]:
@@ -197,9 +191,25 @@ def read_pointer(value: Any) -> Pointer:  # noqa: ANN401 - the client's replies 
         raise LedgerViewIncompleteError("the ledger's view is not there: run `pratique ledger rebuild`") from None
 
 
-def _is_quarantined(segment: _Segment, fingerprint: str, head: str | None) -> bool:
-    if head is None:
-        return False
+def _quarantined(
+    segment: _Segment, fingerprints: Sequence[str], members: str, present: str, heads: Sequence[str]
+) -> Iterator[str]:
+    """Yield the fingerprints that are quarantined, as both the index and the entries' heads say."""
+    if not len(members) == len(present) == len(fingerprints) or present.count("1") != len(heads):
+        raise LedgerViewIncompleteError(
+            "the ledger's view answers as none of this release does: load its functions anew"
+        )
+    remaining = iter(heads)
+    for item, member, there in zip(fingerprints, members, present, strict=True):
+        if member == there == "0":
+            continue
+        if (there == "1" and _is_quarantined(segment, item, next(remaining))) != (member == "1"):
+            raise LedgerViewIncompleteError("the ledger's view is partial: entry and index differ")
+        if member == "1":
+            yield item
+
+
+def _is_quarantined(segment: _Segment, fingerprint: str, head: str) -> bool:
     try:
         record = parse_record(head)
     except MalformedError as error:
