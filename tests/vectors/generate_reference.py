@@ -1,4 +1,4 @@
-"""Makes the generated pages of ``docs/reference``: digests and reason codes.
+"""Makes the generated pages of ``docs/reference``: digests, reason codes, the JSON Schema of clause grammars.
 
 ``python -m tests.vectors.generate_reference`` writes them; a test holds the committed pages to it. ``--release`` also
 takes today's reason codes over as released.
@@ -14,6 +14,7 @@ from typing import Final
 from pratique.contract.avro import fingerprints
 from pratique.contract.reasons import REASONS, ReasonCode
 from tests.vectors.digest_table import DIGESTS, Digest, Form
+from tests.vectors.grammar_schema import grammar_schema_page
 
 REFERENCE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
 RELEASED_REASONS: Final = Path(__file__).parent / "released_reasons.json"
@@ -83,7 +84,11 @@ def reasons_page() -> str:
     )
 
 
-PAGES: Final = {"digests.md": digests_page, "reasons.md": reasons_page}
+PAGES: Final = {
+    "clause-grammar.schema.json": grammar_schema_page,
+    "digests.md": digests_page,
+    "reasons.md": reasons_page,
+}
 
 
 def _form(row: Digest) -> str:

@@ -10,9 +10,9 @@ It does not verify signatures: the document comes from the policy store.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice, product
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256, parse_json
@@ -48,6 +48,8 @@ MAX_TEMPLATE_CHARACTERS: Final = 500
 MAX_SLOTS: Final = 8
 MAX_ENUMERATION: Final = 200
 MAX_EXAMPLES: Final = 50
+MAX_COMBINATIONS: Final = 20_000
+"""Most combinations of slot values in all clauses together that preserve something: each is compared with the rules."""
 
 _DOCUMENT: Final = (
     "schema_version",
@@ -111,6 +113,11 @@ class AuthoredClause:
             for value in values[1:]:
                 chosen = {**first, name: value}
                 yield _PLACE.sub(lambda match, chosen=chosen: chosen[match.group(1)], self.template)  # type: ignore[misc]  # a default binds the loop's value
+
+    def combinations(self) -> Iterator[str]:
+        """Yield texts that are this clause, with every combination of its enumerations' words."""
+        parts = [(part,) if isinstance(part, str) else part.slot.samples() for part in self.parts()]
+        return ("".join(chosen) for chosen in product(*parts))
 
 
 def read_clauses(document: bytes) -> tuple[AuthoredClause, ...]:
@@ -340,8 +347,19 @@ def _check_predicates(predicates: frozenset[str], clauses: Iterable[AuthoredClau
 
 
 def _check_no_conflict(clauses: Iterable[AuthoredClause], conflicts: PatternRules, markers: PatternRules) -> None:
+    """Refuse a clause that can never pass, and one that states a preservation and may be a conflict as well."""
+    left = MAX_COMBINATIONS
     for clause in clauses:
-        for text in clause.renderings():
+        texts = clause.renderings()
+        if clause.rule.preserves:
+            texts = tuple(islice(clause.combinations(), left + 1))
+            left -= len(texts)
+            if left < 0:
+                raise _refusal(
+                    clause.rule.rule_id,
+                    f"clauses that preserve something have over {MAX_COMBINATIONS} combinations of values; list fewer",
+                )
+        for text in texts:
             views = _views(text)
             for rule in (*conflicts.matching(views), *markers.matching(views)):
                 raise _refusal(clause.rule.rule_id, f"is matched by rule {rule.rule_id}; such a clause can never pass")

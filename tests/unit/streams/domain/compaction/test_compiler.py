@@ -37,6 +37,14 @@ PATH = {"type": "path", "max_length": 20}
 NAME = {"type": "identifier", "max_length": 20}
 ID = {"type": "message_id"}
 
+MANY = tuple(f"w{number}" for number in range(30))
+
+
+def words(*values: str) -> dict[str, Any]:
+    """Return a slot of these words."""
+    return {"type": "enumeration", "values": list(values)}
+
+
 REFUSED: dict[str, tuple[Change, str]] = {
     "unknown field": (lambda d: d.update(extra=1), "field extra is unknown"),
     "missing field": (lambda d: d.pop("language"), "field language is missing"),
@@ -133,6 +141,16 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "clause that conflicts by one word of an enumeration": (
         clause("r", "Do {it} passwords.", {"it": {"type": "enumeration", "values": ["count", "tell"]}}),
         "rule r: is matched by rule conflict.secrets",
+    ),
+    "preservation that is a conflict with some values": (
+        clause(
+            "r", "Then {verb} the {what}.", {"verb": words("keep", "tell"), "what": words("plan", "secret")}, (SECRETS,)
+        ),
+        "rule r: is matched by rule conflict.secrets",
+    ),
+    "preservations with too many combinations of values": (
+        clause("r", "So {a} {b} {c}.", {name: words(*MANY) for name in "abc"}, (SECRETS,)),
+        "rule r: clauses that preserve something have over 20000 combinations",
     ),
     "clause that a marker matches": (
         clause("r", "Loosely speaking it is so."),
