@@ -14,6 +14,7 @@ import asyncio
 import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import Future
+from multiprocessing.util import Finalize
 from threading import Event, Thread
 from typing import Final, Self
 
@@ -35,6 +36,9 @@ START_DELAYS_S: Final = (0.0, 0.1, 0.5, 2.0)
 """Waits before each attempt to start a worker. After the last, if none lives, what waits is answered DETECTOR_ERROR."""
 
 _JOIN_TIMEOUT_S: Final = 10.0
+_BEFORE_JOINING: Final = 10
+"""Priority at this process's exit: before multiprocessing waits for processes, one of which a slot might just start."""
+
 _POOL: Final = "pool"
 _PRELOAD: Final = "streams.adapters.preload"
 
@@ -77,6 +81,7 @@ class WorkerPool:
         self._pending = asyncio.Semaphore(max_pending)
         self._scanner: ScannerManifest | None = None
         self._slots = [_Slot(self) for _ in range(workers)]
+        self._at_exit: Finalize | None = None
 
     @property
     def scanner(self) -> ScannerManifest:
@@ -100,6 +105,8 @@ class WorkerPool:
         Raises:
             DetectorError: A worker could not load, or two workers are different scanners.
         """
+        if self._at_exit is None:
+            self._at_exit = Finalize(None, self._end, exitpriority=_BEFORE_JOINING)
         for slot in self._slots:
             slot.start()
         results = await asyncio.gather(
@@ -131,11 +138,9 @@ class WorkerPool:
 
     async def close(self) -> None:
         """End every worker. Jobs that were not answered are answered DETECTOR_ERROR."""
-        for job in self._jobs.close():
-            job.finish(ReasonCode.DETECTOR_ERROR)
-        for slot in self._slots:
-            slot.end()
-        await asyncio.gather(*(asyncio.to_thread(slot.join) for slot in self._slots))
+        if self._at_exit is not None:
+            self._at_exit.cancel()
+        await asyncio.to_thread(self._end)
 
     async def __aenter__(self) -> Self:
         await self.warm()
@@ -143,6 +148,14 @@ class WorkerPool:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def _end(self) -> None:
+        for job in self._jobs.close():
+            job.finish(ReasonCode.DETECTOR_ERROR)
+        for slot in self._slots:
+            slot.end()
+        for slot in self._slots:
+            slot.join()
 
     def _fail_waiting(self) -> None:
         """Answer what waits, where no slot has a worker that could: an error in time beats none."""

@@ -235,6 +235,7 @@ def test_no_detectors_go_by_a_name_that_says_so() -> None:
 PARENT = textwrap.dedent(
     """
     import asyncio, sys
+    from multiprocessing.util import Finalize
     from streams.adapters.pool import WorkerPool
     from streams.domain.scanning.population import Field
     from streams.domain.scanning.request import ScanProfile
@@ -246,6 +247,8 @@ PARENT = textwrap.dedent(
         busy = asyncio.create_task(pool.detect([hang], ScanProfile(("en",), ("X",)), timeout_ms=600_000))
         await asyncio.wait([busy], timeout=0.2)
         print(*pool.pids, flush=True)
+        # Next to last at exit: after it, multiprocessing waits for every process that is left.
+        Finalize(None, lambda: print("left:", *pool.pids, flush=True), exitpriority=0)
         if sys.argv[1] == "wait":
             await busy
 
@@ -268,6 +271,8 @@ def test_no_process_outlives_its_parent(how: signal.Signals) -> None:
 
 def test_a_parent_that_forgets_to_close_ends_all_the_same() -> None:
     done = subprocess.run([sys.executable, "-c", PARENT, "forget"], capture_output=True, timeout=60, check=False)
-    pids = tuple(int(pid) for pid in done.stdout.split())
+    first, last = done.stdout.splitlines()
+    pids = tuple(int(pid) for pid in first.split())
     assert len(pids) == 2
+    assert last == b"left:"  # nobody who could start another while those that are left are waited for
     _gone(pids)
