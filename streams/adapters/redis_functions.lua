@@ -104,7 +104,7 @@ local function retire(keys, args)
   local facts = redis.call('HGETALL', keys[1])
   for index = 1, #facts, 2 do
     local segment, generation = string.match(facts[index], '^(quarantined:[^:]*:[^:]*):(.*)$')
-    if generation == args[3] then
+    if generation == args[3] and facts[index + 1] ~= '0' then -- Lua's -0 is no integer to Redis
       redis.call('HINCRBY', keys[1], segment, -tonumber(facts[index + 1]))
       redis.call('HSET', keys[1], facts[index], '0')
     end

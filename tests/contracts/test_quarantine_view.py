@@ -268,6 +268,23 @@ def test_steps_before_an_entry_that_is_no_list_are_applied_and_counted(
     assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
 
 
+def test_retired_generation_counts_no_more_whatever_it_holds(server: ViewServer, view: RedisQuarantineView) -> None:
+    server.apply(ADD, REMOVE, record(tenant_id="tenant-b", fingerprint=THREE))
+    server.apply(record(fingerprint=TWO), generation="g2")
+    partition = record(tenant_id="tenant-b").key.partition(PARTITIONS)
+    for place in sorted({PARTITION, partition}):
+        applied = server.ledger.applied(NAMESPACE, place)
+        assert applied is not None
+        server.ledger.retire(NAMESPACE, place, "g1", applied=applied, following=applied + 1)
+        server.ledger.advance(NAMESPACE, place, applied=applied + 1, following=applied + 1, end=applied + 1)
+    ViewMaintenance(server.admin).flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
+    assert view.look_up(TENANT, {"g2": [TWO]}).known == {TWO}
+    assert view.look_up(TENANT, {"g1": [ONE], "g2": [TWO]}).known == {TWO}
+    assert not view.look_up("tenant-b", {"g1": [THREE], "g2": ["4" * 64]}).known
+    with pytest.raises(ViewConflictError, match="RETIRED"):
+        server.apply(record(Action.ADD, 3, fingerprint=ONE))
+
+
 def test_being_behind_is_no_refresh(server: ViewServer, view: RedisQuarantineView) -> None:
     server.admin.hset(META, "refreshed_ms", "1")
     server.ledger.advance(*PLACE, applied=0, following=1, end=2)
