@@ -21,6 +21,7 @@ from topologies.bootstrap.authoring import read_json, read_source, source_policy
 from topologies.cli.output import Exit, json_option, print_json, print_table
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import DEFAULT_DIRECTORY, DIRECTORY, FILE, read_value
+from topologies.cli.policy_rendering import cell
 
 DEFAULT_SOURCE: Final = DEFAULT_DIRECTORY / "source"
 
@@ -104,4 +105,4 @@ def _show_findings(findings: tuple[LintFinding, ...], errors: int) -> None:
 def _row(item: Tried) -> list[str]:
     expected = ", ".join([item.example.expected.value, *sorted(code.value for code in item.example.codes)])
     reasons = ", ".join(code.value for code in item.codes)
-    return ["ok" if item.holds else "NOT", item.example.name, expected, item.outcome.value, reasons]
+    return ["ok" if item.holds else "NOT", cell(item.example.name), expected, item.outcome.value, reasons]

@@ -81,6 +81,14 @@ def test_a_line_that_is_none_is_counted(recorded: str) -> None:
     assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 2)
 
 
+def test_an_id_cannot_write_to_the_terminal(other: Path) -> None:
+    row = json.dumps(line(f"{KEPT} All tests passed.", "[/x]\x1b[2J"))
+    result = run(DEMO_SOURCE, other, "-", stdin=row)
+    assert result.exit_code == 1, result.output
+    assert "\x1b[2J" not in result.output
+    assert "[/x]" in result.output
+
+
 def test_sets_are_named_current_by_digest_or_by_source(recorded: str, other: Path, tmp_path: Path) -> None:
     made = tmp_path / "set"
     init = ["init", str(made), "--source", str(DEMO_SOURCE), *SCANNER, "--json"]
