@@ -28,6 +28,9 @@ RESULT: Final = ROOT / ".pratique" / "bench.json"
 MIN_OF_CEILING: Final = 0.15
 MIN_RECALLS: Final = 0.5
 """Least recalls a second, of compactions a second in the same run, both by the real judges."""
+MIN_ACCEPTED: Final = 0.99
+MOST_RECALLS: Final = 1000
+"""Published at once, more of them than two cores judge before their deadline would be answered for that alone."""
 MAX_TOTAL_MIB: Final = 3 * 1024
 PARTITIONS: Final = 8
 
@@ -49,6 +52,7 @@ ROWS: Final = (
     ("requests/s", "requests_per_second", "{:.0f}"),
     ("the broker's ceiling, requests/s", "ceiling_requests_per_second", "{:.0f}"),
     ("of the ceiling", "of_ceiling", "{:.3f}"),
+    ("accepted, of all", "accepted", "{:.3f}"),
     ("p50 at a third of the load, ms", "p50_ms", "{:.0f}"),
     ("p99 at a third of the load, ms", "p99_ms", "{:.0f}"),
     ("peak PSS in all, MiB", "peak_total_mib", "{:.0f}"),
@@ -69,7 +73,12 @@ def main() -> int:
         for title, judges, make, first in RUNS:
             Console(stderr=True).print(f"measuring {title}")
             state = Path(folder) / title.replace(" ", "-").replace(",", "")
-            result[title] = _run(state, judges, make, first, arguments.requests)
+            if title == RECALLS:
+                result[title] = _run(
+                    state, judges, make, first, min(arguments.requests, MOST_RECALLS), MOST_RECALLS // 2
+                )
+            else:
+                result[title] = _run(state, judges, make, first, arguments.requests)
         Console(stderr=True).print("measuring the ledger")
         speed = ledger.measure(Path(folder) / "ledger", arguments.fingerprints)
     Console(stderr=True).print("measuring detectors")
@@ -90,23 +99,32 @@ def _flow_bounds(result: Mapping[str, Any]) -> tuple[Bound, ...]:
     return (
         Bound("flow alone, of the broker's ceiling", result[FLOW_ALONE]["of_ceiling"], least=MIN_OF_CEILING),
         Bound("recalls, of compactions", recalls, least=MIN_RECALLS),
+        Bound("recalls judged before their deadline", result[RECALLS]["accepted"], least=MIN_ACCEPTED),
         Bound("peak PSS in all, MiB", peak, most=MAX_TOTAL_MIB),
     )
 
 
-def _run(state: Path, judges: str, make: MakeRequests, first: tuple[str, ...], count: int) -> dict[str, Any]:
+def _run(
+    state: Path,
+    judges: str,
+    make: MakeRequests,
+    first: tuple[str, ...],
+    count: int,
+    warm_up: int = flow.WARM_UP_REQUESTS,
+) -> dict[str, Any]:
     # The stack makes its policy only where it starts an app; the others are started beside it.
     stack = Stack(state, apps=first, environment={"PRATIQUE_JUDGES": judges, **QUOTA})
     with stack:
         for name in flow.APPS[1:]:
             stack.start_app(name.partition("-")[0], name=name)
         stack.wait_until_ready(flow.APPS)
-        measured = flow.measure(stack, stack_file_of(state), count, make)
+        measured = flow.measure(stack, stack_file_of(state), count, make, warm_up=warm_up)
         stack.supervisor.stop_all()
         records = ceiling.records_of_run(stack.broker.bootstrap)
         rate = ceiling.requests_per_second(stack.broker.bootstrap, records, PARTITIONS)
     return {
         **asdict(measured),
+        "accepted": measured.outcomes.get("ACCEPTED", 0) / sum(measured.outcomes.values()),
         "ceiling_requests_per_second": rate,
         "of_ceiling": measured.requests_per_second / rate,
     }

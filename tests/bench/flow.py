@@ -107,7 +107,7 @@ def start_apps(stack: Stack) -> None:
     stack.wait_until_ready(APPS)
 
 
-def measure(stack: Stack, stack_file: Path, count: int, make: MakeRequests) -> Flow:
+def measure(stack: Stack, stack_file: Path, count: int, make: MakeRequests, *, warm_up: int = WARM_UP_REQUESTS) -> Flow:
     """Measure a stack whose apps run.
 
     Args:
@@ -115,6 +115,7 @@ def measure(stack: Stack, stack_file: Path, count: int, make: MakeRequests) -> F
         stack_file: Its ``stack.json``.
         count: How many requests the throughput is measured with.
         make: What the requests are about.
+        warm_up: How many come before, unmeasured.
 
     Raises:
         TimeoutError: A request got no verdict.
@@ -122,7 +123,7 @@ def measure(stack: Stack, stack_file: Path, count: int, make: MakeRequests) -> F
     producer = Producer({"bootstrap.servers": stack.broker.bootstrap, "linger.ms": 2, "compression.type": "lz4"})
     reader = VerdictReader(stack.broker.bootstrap)
     with PssSampler(stack.process_ids()) as sampler:
-        warm = signed_requests(stack_file, WARM_UP_REQUESTS, make)
+        warm = signed_requests(stack_file, warm_up, make)
         _publish(producer, warm)
         reader.wait(warm)
         reader.outcomes.clear()
