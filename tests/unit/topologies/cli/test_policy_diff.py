@@ -81,12 +81,13 @@ def test_a_line_that_is_none_is_counted(recorded: str) -> None:
     assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 2)
 
 
-def test_an_id_cannot_write_to_the_terminal(other: Path) -> None:
-    row = json.dumps(line(f"{KEPT} All tests passed.", "[/x]\x1b[2J"))
-    result = run(DEMO_SOURCE, other, "-", stdin=row)
+def test_an_id_is_no_markup(other: Path) -> None:
+    """One that can't be printed is refused under either set, and never shown."""
+    rows = [line(f"{KEPT} All tests passed.", request_id) for request_id in ("[/x]", "\x1b[2J")]
+    result = run(DEMO_SOURCE, other, "-", stdin="\n".join(map(json.dumps, rows)))
     assert result.exit_code == 1, result.output
-    assert "\x1b[2J" not in result.output
     assert "[/x]" in result.output
+    assert "\x1b[2J" not in result.output
 
 
 def test_sets_are_named_current_by_digest_or_by_source(recorded: str, other: Path, tmp_path: Path) -> None:
