@@ -146,6 +146,7 @@ class World:
         """Assign the partition to a process that kept its memory, as a rebalance does."""
         self.send(owner, len(owner.unsent))
         owner.joins = self.warmed_up(owner.joins)
+        owner.waited.clear()  # the step counts time anew for each assignment
         owner.position = owner.marked = self.committed
         self.owner = owner
 
