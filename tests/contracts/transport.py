@@ -10,7 +10,7 @@ import pytest
 from pratique.errors import KafkaUnavailableError
 from pratique.transport import Received, Subscription, Transport
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 HEADERS = (("pratique-key-id", b"key-1"), ("pratique-signature", b"\x00\xff"), ("pratique-key-id", b"key-2"))
 
 

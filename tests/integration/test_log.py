@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.containers
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 
 
 def connection(broker: KafkaContainer) -> dict[str, Any]:

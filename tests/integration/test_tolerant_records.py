@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.containers
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 GOOD: Record = (b"key", b"good", [(b"name", b"header")])
 POISON: Record = (b"key", b"poison", [(b"\xff\xfe", b"header")])
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.containers
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 PARTITIONS = 3
 
 
