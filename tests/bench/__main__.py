@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ MIN_OF_CEILING: Final = 0.15
 MIN_RECALLS: Final = 0.5
 """Least recalls a second, of compactions a second in the same run, both by the real judges."""
 MIN_ACCEPTED: Final = 0.99
-MOST_RECALLS: Final = 1000
+JUDGED_AT_ONCE: Final = 1000
 """Published at once, more of them than two cores judge before their deadline would be answered for that alone."""
 MAX_TOTAL_MIB: Final = 3 * 1024
 PARTITIONS: Final = 8
@@ -38,14 +38,43 @@ FLOW_ALONE: Final = "flow alone"
 REAL_JUDGES: Final = "real judges"
 RECALLS: Final = "recalls, real judges"
 FIRST: Final = flow.APPS[:1]
-RUNS: Final[tuple[tuple[str, str, MakeRequests, tuple[str, ...]], ...]] = (
-    (FLOW_ALONE, "absent", load.conversations, FIRST),
-    ("flow alone small requests", "absent", load.small, FIRST),
-    (REAL_JUDGES, "real", load.conversations, FIRST),
-    (RECALLS, "real", load.recalls, (*FIRST, ledger.LEDGER)),
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measurement of the flow.
+
+    Attributes:
+        title: Its name.
+        judges: PRATIQUE_JUDGES of the apps.
+        make: What the requests are about.
+        first: The apps that are there before the others: the ledger brings its view, without which no memory is judged.
+        most: Most requests that are published at once; null where none waits for a judge.
+    """
+
+    title: str
+    judges: str
+    make: MakeRequests
+    first: tuple[str, ...] = FIRST
+    most: int | None = None
+
+    def count(self, asked: int) -> int:
+        """Return how many requests are measured."""
+        return asked if self.most is None else min(asked, self.most)
+
+    @property
+    def warm_up(self) -> int:
+        """How many come before."""
+        return flow.WARM_UP_REQUESTS if self.most is None else self.most // 2
+
+
+RUNS: Final = (
+    Run(FLOW_ALONE, "absent", load.conversations),
+    Run("flow alone small requests", "absent", load.small),
+    Run(REAL_JUDGES, "real", load.conversations, most=JUDGED_AT_ONCE),
+    Run(RECALLS, "real", load.recalls, (*FIRST, ledger.LEDGER), most=JUDGED_AT_ONCE),
 )
-"""Title, judges, what the requests are about, and which apps are there before the others: the ledger brings its view,
-without which no memory is judged. The bounds are on the flow of real conversations, and on recalls beside it."""
+"""The bounds are on the flow of real conversations, and on recalls beside it."""
 
 ROWS: Final = (
     ("request, mean bytes", "mean_request_bytes", "{:.0f}"),
@@ -70,15 +99,10 @@ def main() -> int:
     arguments = parser.parse_args()
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="pratique-bench-") as folder:
-        for title, judges, make, first in RUNS:
-            Console(stderr=True).print(f"measuring {title}")
-            state = Path(folder) / title.replace(" ", "-").replace(",", "")
-            if title == RECALLS:
-                result[title] = _run(
-                    state, judges, make, first, min(arguments.requests, MOST_RECALLS), MOST_RECALLS // 2
-                )
-            else:
-                result[title] = _run(state, judges, make, first, arguments.requests)
+        for run in RUNS:
+            Console(stderr=True).print(f"measuring {run.title}")
+            state = Path(folder) / run.title.replace(" ", "-").replace(",", "")
+            result[run.title] = _measured(run, state, run.count(arguments.requests))
         Console(stderr=True).print("measuring the ledger")
         speed = ledger.measure(Path(folder) / "ledger", arguments.fingerprints)
     Console(stderr=True).print("measuring detectors")
@@ -94,7 +118,7 @@ def main() -> int:
 
 
 def _flow_bounds(result: Mapping[str, Any]) -> tuple[Bound, ...]:
-    peak = max(result[title]["peak_total_mib"] for title, *_ in RUNS)
+    peak = max(result[run.title]["peak_total_mib"] for run in RUNS)
     recalls = result[RECALLS]["requests_per_second"] / result[REAL_JUDGES]["requests_per_second"]
     return (
         Bound("flow alone, of the broker's ceiling", result[FLOW_ALONE]["of_ceiling"], least=MIN_OF_CEILING),
@@ -104,21 +128,14 @@ def _flow_bounds(result: Mapping[str, Any]) -> tuple[Bound, ...]:
     )
 
 
-def _run(
-    state: Path,
-    judges: str,
-    make: MakeRequests,
-    first: tuple[str, ...],
-    count: int,
-    warm_up: int = flow.WARM_UP_REQUESTS,
-) -> dict[str, Any]:
+def _measured(run: Run, state: Path, count: int) -> dict[str, Any]:
     # The stack makes its policy only where it starts an app; the others are started beside it.
-    stack = Stack(state, apps=first, environment={"PRATIQUE_JUDGES": judges, **QUOTA})
+    stack = Stack(state, apps=run.first, environment={"PRATIQUE_JUDGES": run.judges, **QUOTA})
     with stack:
         for name in flow.APPS[1:]:
             stack.start_app(name.partition("-")[0], name=name)
         stack.wait_until_ready(flow.APPS)
-        measured = flow.measure(stack, stack_file_of(state), count, make, warm_up=warm_up)
+        measured = flow.measure(stack, stack_file_of(state), count, run.make, warm_up=run.warm_up)
         stack.supervisor.stop_all()
         records = ceiling.records_of_run(stack.broker.bootstrap)
         rate = ceiling.requests_per_second(stack.broker.bootstrap, records, PARTITIONS)
@@ -131,7 +148,7 @@ def _run(
 
 
 def _show(result: dict[str, Any]) -> None:
-    titles = [title for title, *_ in RUNS]
+    titles = [run.title for run in RUNS]
     table = Table("what", *titles, title="flow")
     for name, key, form in ROWS:
         table.add_row(name, *(form.format(result[title][key]) for title in titles))
