@@ -14,6 +14,7 @@ from pratique.contract.records import CompactionRequested, Evidence, EvidenceKin
 from pratique.contract.topics import COMPACTION_REQUESTED, MAX_REQUEST_BYTES, MEMORY_RECALLED
 from pratique.contract.trust import MacRole
 from streams.adapters.kafka_outbox import OutputLostError
+from streams.agents import intake as intake_module
 from streams.agents import loop
 from streams.agents.intake import IntakeLimits, IntakeStep
 from streams.application.pinning import Pinning
@@ -41,12 +42,15 @@ HORIZON_MS, SKEW_MS = 600_000, 30_000
 
 
 class Store(FakeStore):
-    """A store that may not have loaded anything yet."""
+    """A store that has nothing for so many looks, after so many that it served."""
 
+    served_before = 0
     not_loaded = 0
 
     def pin(self, tenant_id: str, policy_id: str) -> PolicySet:
-        if self.not_loaded:
+        if self.served_before:
+            self.served_before -= 1
+        elif self.not_loaded:
             self.not_loaded -= 1
             raise PolicyNotLoadedError("nothing yet")
         return super().pin(tenant_id, policy_id)
@@ -163,6 +167,99 @@ def test_every_partition_is_marked_to_its_end() -> None:
         replace(signed(request(), offset=offset), partition=place) for place, offset in ((0, 4), (2, 9), (2, 10))
     ]
     assert intake.take(*records) == {(COMPACTION_REQUESTED, 0): 5, (COMPACTION_REQUESTED, 2): 11}
+
+
+# ---------------------------------------------------------------------------------------------------------- groups
+
+
+@pytest.fixture
+def _pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have two requests opened together."""
+    monkeypatch.setattr(intake_module, "GROUP_SIZE", 2)
+
+
+def several(count: int) -> list[Record]:
+    return [signed(request(compaction_request_id=f"request-{number}"), offset=number) for number in range(count)]
+
+
+def asked_for(item: Work) -> str:
+    return avro.decode(item.request, CompactionRequested).compaction_request_id
+
+
+class SlowOutbox(FakeLogOutbox):
+    """Acknowledges no OPENED until it was sent so many together."""
+
+    def __init__(self, topics: Mapping[Channel, FakeTopic], awaited: int) -> None:
+        super().__init__(topics)
+        self.awaited = awaited
+        self.waiting: list[int] = []
+        self.acknowledge = asyncio.Event()
+
+    async def send(self, outputs: Sequence[Output]) -> None:
+        await super().send(outputs)
+        if outputs and outputs[0].channel is Channel.EVIDENCE:
+            self.waiting.append(len(outputs))
+            if len(self.waiting) == self.awaited:
+                assert self.of(Channel.WORK) == []
+                self.acknowledge.set()
+            await asyncio.wait_for(self.acknowledge.wait(), 10)
+
+
+@pytest.mark.usefixtures("_pairs")
+def test_a_batch_is_opened_in_groups_each_before_its_work() -> None:
+    intake = Intake()
+    assert intake.take(*several(5)) == {(COMPACTION_REQUESTED, 0): 5}
+    assert [[output.channel for output in outputs] for outputs in intake.outbox.sends] == [
+        *([Channel.EVIDENCE] * 2, [Channel.WORK] * 2) * 2,
+        [Channel.EVIDENCE],
+        [Channel.WORK],
+    ]
+    opened = [item.join_key.request_id for item in intake.opened]
+    assert sorted(opened) == sorted(map(asked_for, intake.work)) == [f"request-{number}" for number in range(5)]
+
+
+@pytest.mark.usefixtures("_pairs")
+def test_the_next_group_is_opened_while_the_log_acknowledges_this_one_and_no_work_is_sent_before_that() -> None:
+    intake = Intake()
+    slow = SlowOutbox(intake.topics, awaited=3)
+    intake.outbox = intake.step._outbox = slow
+    assert intake.take(*several(5)) == {(COMPACTION_REQUESTED, 0): 5}
+    assert slow.waiting == [2, 2, 1]
+    assert len(intake.work) == 5
+
+
+@pytest.mark.usefixtures("_pairs")
+@pytest.mark.parametrize("lost", range(6))
+def test_a_group_that_is_not_acknowledged_leaves_the_whole_batch_unmarked(lost: int) -> None:
+    intake = Intake()
+
+    def on_send(outputs: Sequence[Output]) -> None:
+        place = sum(send[0].channel is outputs[0].channel for send in intake.outbox.sends)
+        intake.outbox.lost = (place, outputs[0].channel) == (lost % 3, (Channel.EVIDENCE, Channel.WORK)[lost // 3])
+
+    intake.outbox.on_send = on_send
+    with pytest.raises(ExceptionGroup) as caught:
+        intake.take(*several(5))
+    assert caught.group_contains(OutputLostError)
+    assert {asked_for(item) for item in intake.work} <= {item.join_key.request_id for item in intake.opened}
+
+
+@pytest.mark.usefixtures("_pairs", "_no_waiting")
+def test_each_group_takes_quota_of_its_own_and_takes_it_once_however_often_it_is_looked_at() -> None:
+    intake = Intake(burst=3.0)
+    intake.store.served_before, intake.store.not_loaded = 2, 4  # away when the third request has its quota
+    intake.take(*several(4))
+    assert refusals(intake) == ["QUOTA_EXCEEDED"]
+    assert sorted(map(asked_for, intake.work)) == ["request-0", "request-1", "request-2"]
+    assert intake.metrics.counted["waits_total what=policy"] == 4
+
+
+@pytest.mark.usefixtures("_pairs", "_no_waiting")
+def test_an_assignment_that_ends_between_groups_marks_nothing_and_leaves_no_group_half_handed_out() -> None:
+    intake = Intake()
+    intake.store.served_before, intake.store.not_loaded = 2, 1_000
+    assert asyncio.run(intake.step.take(batch(*several(5)), lambda: False)) == {}
+    assert sorted(map(asked_for, intake.work)) == ["request-0", "request-1"]
 
 
 # ---------------------------------------------------------------------------------------------------- dead letters
