@@ -136,7 +136,7 @@ class AutomaticEntries:
         """
         key, revision = command.key, command.proposed.revision
         review = self._reviews.spoken(key, command.proposed.action, revision=revision, at_ms=at_ms)
-        if command.replaces is not None:
+        if command.replaces is not None and not self._is_a_person_s(key):
             replaced = self._reviews.get(LedgerKey(key.scope, key.segment, command.replaces))
             if replaced is not None and replaced.state == ReviewState.EFFECTIVE.value:
                 review = replace(
@@ -216,6 +216,12 @@ class AutomaticEntries:
                 reviewed=Reviewed(key.record_key, after if stands else None),
                 automatic="expired",
             )
+
+    def _is_a_person_s(self, key: LedgerKey) -> bool:
+        """Return whether a fingerprint is quarantined without an end: another entry's end is then not carried to it."""
+        head, known = self._book.head(key), self._reviews.get(key)
+        has_end = known is not None and known.state == ReviewState.EFFECTIVE.value
+        return head is not None and head.quarantined and not has_end
 
     def _judged(self, addition: AutomaticAddition, rules: Rules, at_ms: int) -> Left | Denied | Granted:
         key = addition.key

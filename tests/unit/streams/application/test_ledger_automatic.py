@@ -303,6 +303,27 @@ def test_carrying_an_entry_over_carries_its_end_over() -> None:
     assert not head.quarantined
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_carrying_an_entry_over_gives_no_end_to_what_a_person_put_in(*, is_known: bool) -> None:
+    ledger = Ledger(AT_ONCE)
+    ledger.add()
+    made = command(Action.ADD, 0, fingerprint="a" * 64, key_generation="2026-2")
+    if is_known:  # a verdict had it first
+        ledger.take(sent(replace(addition("a" * 64), key_generation="2026-2")))
+        made = replace(made, proposed=replace(made.proposed, revision=2))
+    assert ledger.take(Sent(sign_command(made, signer("curator")), made.key.record_key)).entry is not None
+    later = replace(
+        made,
+        proposed=replace(made.proposed, revision=made.proposed.revision + 1, incident_id="INC-8"),
+        replaces=f"{1:064x}",
+    )
+    assert ledger.take(Sent(sign_command(later, signer("gate")), later.key.record_key)).entry is not None
+    assert [decision.key for decision in ledger.end(END)] == [numbered(1, NOW).key.record_key]
+    head = ledger.state.head(made.key)
+    assert head is not None
+    assert head.quarantined
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "add", "confirm", "release", "end", "takeover"]), st.integers(0, 3)), max_size=30
 )
