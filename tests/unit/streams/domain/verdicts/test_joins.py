@@ -205,6 +205,19 @@ def test_proposal_is_made_again_as_it_was_and_only_for_the_wait_that_ran_out() -
     assert partition.joins.expire([(join_id(KEY), 2)]) == []
 
 
+def test_what_changed_is_told_once_and_what_is_open_no_more_as_well() -> None:
+    partition = Partition()
+    partition.read(opened(KEY, deadline_ms=40_000), opened(join_key(1), deadline_ms=50_000))
+    first, second = join_id(KEY), join_id(join_key(1))
+    assert partition.joins.changed_waits() == {first: ((first, 0), 40_000), second: ((second, 0), 50_000)}
+    assert partition.joins.changed_waits() == {}
+    partition.joins.expire([(first, 0)])
+    assert partition.joins.changed_waits() == {first: ((first, 1), 40_000)}
+    partition.joins.reopen(0, NOW_MS)
+    assert partition.joins.changed_waits() == {first: None, second: None}
+    assert partition.joins.changed_waits() == {}
+
+
 def test_receipt_after_the_time_out_changes_nothing() -> None:
     partition = Partition()
     partition.read(opened(KEY), receipt(SCAN, KEY))
