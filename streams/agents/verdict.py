@@ -55,11 +55,8 @@ class _Deadlines:
     def follow(self, joins: PartitionJoins, now_ms: int) -> None:
         """Start the time of what is newly waited for, and forget what is not waited for any more."""
         for identity, changed in joins.changed_waits().items():
-            before = self._at.get(identity)
-            if changed is not None and before is not None and changed[0] == before[0]:
-                continue
+            before = self._at.pop(identity, None)
             if before is not None:
-                del self._at[identity]
                 self._observed.pop(before[0], None)
             if changed is not None:
                 self._at[identity] = changed[0], now_ms + changed[1]

@@ -225,6 +225,21 @@ def test_proposal_that_is_not_read_yet_is_not_made_again() -> None:
     assert run(scenario).reasons() == []
 
 
+def test_what_is_not_waited_for_any_more_is_forgotten() -> None:
+    async def scenario(gate: Gate) -> None:
+        owner = await started(gate)
+        gate.open()
+        await owner.read()
+        gate.clock.now_ms += DEADLINE_MS
+        await owner.step.tick()  # its evidence is not waited for any more, and its decision is
+        await owner.read_all()
+        deadlines = owner.step._held[(EVIDENCE, 0)].deadlines
+        assert deadlines.run_out(gate.clock.monotonic_ms() + 10 * DEADLINE_MS) == []
+        assert deadlines.expired(1_000) == []
+
+    run(scenario)
+
+
 def test_failing_send_of_a_time_out_ends_the_process() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
