@@ -105,8 +105,7 @@ def release(**given: Any) -> None:  # noqa: ANN401 - the options above
     content = _content(settings, item, given)
     audited = _spoken(settings, item, Action.REMOVE, given)
     for other in companions(settings, _intent(item, Action.REMOVE, given), None):
-        if change(settings, other, wait_s=given["wait_s"]) is None:
-            raise UnavailableError(f"not known to be released under key generation {other.key_generation}")
+        _done(change(settings, other, wait_s=given["wait_s"]), other, given["wait_s"])
     if content is None:
         _told(item, audited, given, {"rescan": None})
         click.echo("the content is not kept any more: it is scanned when it is recalled again", err=True)
@@ -143,12 +142,18 @@ def _intent(item: Queued, action: Action, given: dict[str, Any]) -> Intent:
 
 
 def _spoken(settings: Settings, item: Queued, action: Action, given: dict[str, Any]) -> Audited:
-    audited = change(settings, _intent(item, action, given), wait_s=given["wait_s"])
+    intent = _intent(item, action, given)
+    return _done(change(settings, intent, wait_s=given["wait_s"]), intent, given["wait_s"])
+
+
+def _done(audited: Audited | None, intent: Intent, wait_s: float) -> Audited:
+    """Return what the ledger said, where it did what it was asked for."""
+    generation = f"under key generation {intent.key_generation}"
     if audited is None:
-        raise UnavailableError(f"the command was sent; within {given['wait_s']:g} s the ledger said nothing of it")
+        raise UnavailableError(f"the command was sent; within {wait_s:g} s the ledger said nothing of it {generation}")
     if not audited.entry.accepted:
         code = ReasonCode(audited.entry.reason_code or "")
-        raise RefusedError(f"refused: {REASONS[code].meaning} {REASONS[code].remedy}")
+        raise RefusedError(f"refused {generation}: {REASONS[code].meaning} {REASONS[code].remedy}")
     return audited
 
 
