@@ -40,11 +40,6 @@ from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.settings import Settings
 
-_LINES: Final = """\
-{revision}  {what}  {when}
-   incident {incident}, by {who}, authentication event {authentication_event}, signed by {signed by}
-   policy {policy}, detector {detector}, key generation {key_generation}
-   {why}"""
 COLUMNS: Final = ("revision", "what", "when", "incident", "who", "why", "policy", "detector", "signed by")
 
 

@@ -11,6 +11,7 @@ from typing import NoReturn, ParamSpec, TypeVar
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from pratique.contract.canonical import JsonValue
 from pratique.errors import ConfigurationError, PratiqueError, RefusedError, UnavailableError
@@ -39,11 +40,23 @@ def print_json(value: JsonValue) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
-    table = Table(*columns, title=title, title_justify="left")
+    """Print a table, whole: what is too long for its column goes on in the next line.
+
+    Ids and names in it may be strangers'. So nothing in it is markup, and what is not printable appears as its escape.
+    """
+    table = Table(title=Text(shown(title), "table.title"), title_justify="left")
+    for name in columns:
+        table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(shown(text)) for text in row))
     Console().print(table)
+
+
+def shown(text: str) -> str:
+    """Return a text as a terminal may show it: what is not printable appears as its escape."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
 
 
 def speaks(function: Callable[P, T]) -> Callable[P, T]:

@@ -18,10 +18,9 @@ from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.errors import ConfigurationError
 from streams.wire.candidate import read_candidate
 from topologies.bootstrap.authoring import read_json, read_source, source_policy
-from topologies.cli.output import Exit, json_option, print_json, print_table
+from topologies.cli.output import Exit, json_option, print_json, print_table, shown
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import DEFAULT_DIRECTORY, DIRECTORY, FILE, read_value
-from topologies.cli.policy_rendering import cell
 
 DEFAULT_SOURCE: Final = DEFAULT_DIRECTORY / "source"
 
@@ -98,11 +97,12 @@ def test(*, examples_file: Path, source: Path, tenant_id: str | None, as_json: b
 def _show_findings(findings: tuple[LintFinding, ...], errors: int) -> None:
     for finding in findings:
         colour = "red" if finding.level is Level.ERROR else "yellow"
-        click.echo(f"{click.style(finding.level.value, fg=colour)} {finding.code} {finding.where}: {finding.message}")
+        said = shown(f"{finding.code} {finding.where}: {finding.message}")
+        click.echo(f"{click.style(finding.level.value, fg=colour)} {said}")
     click.echo(f"{errors} errors, {len(findings) - errors} warnings.")
 
 
 def _row(item: Tried) -> list[str]:
     expected = ", ".join([item.example.expected.value, *sorted(code.value for code in item.example.codes)])
     reasons = ", ".join(code.value for code in item.codes)
-    return ["ok" if item.holds else "NOT", cell(item.example.name), expected, item.outcome.value, reasons]
+    return ["ok" if item.holds else "NOT", item.example.name, expected, item.outcome.value, reasons]

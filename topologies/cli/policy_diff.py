@@ -30,7 +30,6 @@ from topologies.bootstrap.request_log import recorded_requests
 from topologies.cli.output import Exit, json_option, print_json, print_table
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import FILE, MAX_FILE_BYTES, repository_of, repository_options
-from topologies.cli.policy_rendering import cell
 from topologies.cli.policy_requests import read_request
 from topologies.settings import Settings
 
@@ -157,4 +156,4 @@ def _row(item: Shadowed) -> list[str]:
         " ".join([decision.outcome.value, *(code.value for code in decision.codes)])
         for decision in (item.first, item.second)
     ]
-    return [item.change.value, cell(item.tenant_id), cell(item.request_id), *decisions]
+    return [item.change.value, item.tenant_id, item.request_id, *decisions]

@@ -33,7 +33,7 @@ from streams.domain.policy.documents import manifest_body, snapshot_body
 from streams.domain.policy.model import CommitmentSnapshot
 from streams.wire.candidate import read_candidate
 from topologies.bootstrap.authoring import PolicyInHand
-from topologies.cli.output import Exit, json_option, print_json
+from topologies.cli.output import Exit, json_option, print_json, shown
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import (
     FILE,
@@ -44,7 +44,7 @@ from topologies.cli.policy_options import (
     repository_options,
     source_option,
 )
-from topologies.cli.policy_rendering import INDENT, marked_text, shown
+from topologies.cli.policy_rendering import INDENT, marked_text
 from topologies.cli.policy_requests import read_request
 
 _COLOURS: Final = {
@@ -192,7 +192,7 @@ def _lines(explanation: Explanation, policy: PolicyInHand) -> Iterator[str]:
 def _clause_lines(item: ExplainedClause, summary: str) -> Iterator[str]:
     reading = item.reading
     if reading.fault is not None:
-        label = f"{reading.fault.value}: {_visible(item.change or '')}"
+        label = f"{reading.fault.value}: {shown(item.change or '')}"
         yield from marked_text(summary, (reading.start, reading.end), reading.place, label, "red")
     elif reading.clause is not None:
         stated = f", preserves {', '.join(item.preserves)}" if item.preserves else ""
@@ -216,14 +216,10 @@ def _constraint_lines(item: ExplainedConstraint) -> Iterator[str]:
     constraint = item.constraint
     status = click.style(item.status.value.ljust(len(ClaimStatus.UNSUPPORTED.value)), fg=_COLOURS[item.status])
     change = f": {item.change}" if item.change else ""
-    text = _visible(constraint.canonical_text)
+    text = shown(constraint.canonical_text)
     yield f"{INDENT}{status} {constraint.constraint_id} \u201c{text}\u201d by {item.rule_id}{change}"
     if item.status is ClaimStatus.UNSUPPORTED:
-        yield from (f"{INDENT * 3}{_visible(sentence)}" for sentence in item.sentences)
-
-
-def _visible(text: str) -> str:
-    return "".join(map(shown, text))
+        yield from (f"{INDENT * 3}{shown(sentence)}" for sentence in item.sentences)
 
 
 def policy_body(policy: PolicyInHand) -> dict[str, JsonValue]:

@@ -12,7 +12,8 @@ from typing import Final
 
 import click
 from rich.cells import cell_len
-from rich.markup import escape
+
+from topologies.cli.output import shown
 
 WIDTH: Final = 100
 """Cells in a row of shown text."""
@@ -41,16 +42,6 @@ def marked_text(
         note = f"{carets} {label}" if place == last and carets else label if place == last else carets
         if note:
             yield INDENT + click.style(note, fg=colour)
-
-
-def shown(letter: str) -> str:
-    """Return a letter as it may be shown."""
-    return letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
-
-
-def cell(text: str) -> str:
-    """Return a text as a table's cell may hold it: nothing in it is markup, and nothing hides."""
-    return escape("".join(map(shown, text)))
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
