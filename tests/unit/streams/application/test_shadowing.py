@@ -117,6 +117,22 @@ def test_claims_that_were_wrong_before_are_judged_as_they_were_recorded() -> Non
 
 
 @pytest.mark.parametrize(
+    ("field", "code"),
+    [
+        ("preserved_constraint_claims", ReasonCode.CLAIM_MISSING),
+        ("source_message_sha256s", ReasonCode.SOURCE_POPULATION_DIFFERS),
+    ],
+)
+def test_what_an_honest_summarizer_would_not_state_is_not_mended(field: str, code: ReasonCode) -> None:
+    request = Recorded().request()
+    candidate = json.loads(request.candidate_json)
+    changed = replace(request, candidate_json=json.dumps({**candidate, field: candidate[field][:-1]}))
+    other = edited("compaction", lambda doc: doc.update(policy_version="next"))
+    found = compare(changed, other)
+    assert (found.first.codes[0], found.second.outcome is Outcome.PASS) == (code, False)
+
+
+@pytest.mark.parametrize(
     ("change", "code"),
     [
         ({"summary_min_length": 200}, ReasonCode.SUMMARY_TOO_SHORT),
