@@ -18,28 +18,26 @@ from streams.wire.dead_letter import PREFIX
 from tests.fakes.evidence import (
     GATE,
     MAC,
-    RECEIPT_KINDS,
     failed,
     opened,
     receipt,
 )
 from tests.unit.streams.agents.verdict_bench import (
+    CONSISTENCY,
     ELSEWHERE,
     KEY,
+    SCAN,
     SECOND,
     Gate,
     run,
     started,
 )
 
-CONSISTENCY, SCAN = RECEIPT_KINDS
-
 
 def test_complete_evidence_is_decided_in_its_partition_and_published_once_read_back() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         assert await owner.read() == {(EVIDENCE, 0): 0}  # open until the decision is read back
         assert gate.kinds() == [EvidenceKind.OPENED, CONSISTENCY, SCAN, EvidenceKind.DECIDED]
         assert [output.partition for output in owner.outbox.of(Channel.EVIDENCE)] == [0]
@@ -92,8 +90,7 @@ def test_partitions_are_marked_each_by_its_own_oldest_open_join() -> None:
 def test_send_that_fails_marks_nothing(lost_at: int) -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         owner.outbox.lost = lost_at == 0
         if lost_at == 0:
             with pytest.raises(OutputLostError):
@@ -116,8 +113,7 @@ def test_poison_is_put_aside_with_its_bytes_and_the_next_is_served(value: bytes 
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
         gate.evidence.append(0, value, (("x", b"y"),), b"key")
-        gate.open()
-        gate.finish()
+        gate.judge()
         gate.evidence.append(0, value)
         await owner.read_all()
         first, last = owner.outbox.of(Channel.DEAD_LETTER)
@@ -164,8 +160,7 @@ def test_evidence_that_is_not_its_roles_is_counted_and_ignored() -> None:
 def test_strangers_decision_is_not_published() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.read()
         (genuine,) = [record for record in gate.evidence.partitions[0][3:] if record is not None]
         stranger = avro.decode(genuine.value, Evidence)

@@ -11,24 +11,23 @@ from streams.adapters.kafka_outbox import OutputLostError
 from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from tests.fakes.evidence import (
     NOW_MS,
-    RECEIPT_KINDS,
     SECRETS,
     mac,
     receipt,
     trust_target,
 )
 from tests.unit.streams.agents.verdict_bench import (
+    CONSISTENCY,
     DEADLINE_MS,
     ELSEWHERE,
     KEY,
     PARTITIONS,
+    SCAN,
     Gate,
     Owner,
     run,
     started,
 )
-
-CONSISTENCY, SCAN = RECEIPT_KINDS
 
 
 def test_request_without_evidence_is_timed_out_after_its_deadline() -> None:
@@ -213,8 +212,7 @@ def test_proposal_that_nobody_can_believe_is_made_again(timed_out: bool) -> None
 def test_proposal_that_is_not_read_yet_is_not_made_again() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.read()
         gate.clock.now_ms += 10 * DEADLINE_MS
         for _ in range(5):

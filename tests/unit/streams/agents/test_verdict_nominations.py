@@ -14,11 +14,13 @@ from streams.agents.nominating import REPEATED_MS, Nominator
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.authority import authenticate
 from streams.domain.quarantine.automatic import AutomaticAddition, parse_addition
-from tests.fakes.evidence import RECEIPT_KINDS, TRUST, failed, receipt
+from tests.fakes.evidence import TRUST, failed, receipt
 from tests.fakes.steps import Record
 from tests.unit.streams.agents.verdict_bench import (
+    CONSISTENCY,
     KEY,
     PARTITIONS,
+    SCAN,
     SECOND,
     Gate,
     Owner,
@@ -27,7 +29,6 @@ from tests.unit.streams.agents.verdict_bench import (
     started,
 )
 
-CONSISTENCY, SCAN = RECEIPT_KINDS
 FINGERPRINT = "f" * 64
 NOMINATION = Nomination(
     "g1",

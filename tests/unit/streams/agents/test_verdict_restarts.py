@@ -5,9 +5,6 @@ from __future__ import annotations
 from pratique.contract.records import EvidenceKind
 from pratique.contract.topics import COMPACTION_ACCEPTED, EVIDENCE
 from streams.application.ports.log import Channel
-from tests.fakes.evidence import (
-    RECEIPT_KINDS,
-)
 from tests.unit.streams.agents.verdict_bench import (
     DEADLINE_MS,
     ELSEWHERE,
@@ -18,17 +15,15 @@ from tests.unit.streams.agents.verdict_bench import (
     Gate,
     Owner,
     run,
+    served,
     started,
 )
-
-CONSISTENCY, SCAN = RECEIPT_KINDS
 
 
 def test_restart_goes_on_from_the_oldest_open_join() -> None:
     async def scenario(gate: Gate) -> None:
         first = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await first.read()
         first.commit()
         second = await started(gate)  # DECIDED is in the log, and was not published
@@ -42,11 +37,7 @@ def test_restart_goes_on_from_the_oldest_open_join() -> None:
 
 def test_redelivered_request_gets_the_same_bytes_also_after_a_restart() -> None:
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        gate.open()
-        gate.finish()
-        await first.read_all()
-        first.commit()
+        first = await served(gate)
         gate.open()
         await first.read_all()
         first.commit()
@@ -63,12 +54,7 @@ def test_redelivered_request_gets_the_same_bytes_also_after_a_restart() -> None:
 
 def test_warming_up_sends_nothing() -> None:
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        for key in (KEY, SECOND, THIRD):
-            gate.open(key)
-            gate.finish(key)
-        await first.read_all()
-        first.commit()
+        await served(gate, KEY, SECOND, THIRD)
         second = await started(gate)
         assert second.outbox.sends == []
         assert second.outbox.of(Channel.DEAD_LETTER) == []
@@ -135,11 +121,7 @@ def test_partition_that_is_lost_is_forgotten() -> None:
 
 def test_long_outage_moves_the_memory_and_does_not_shorten_it() -> None:
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        gate.open()
-        gate.finish()
-        await first.read_all()
-        first.commit()
+        await served(gate)
         gate.clock.now_ms += HORIZON_MS
         gate.open(requested_at=gate.clock.now_ms - HORIZON_MS)  # redelivered, and nobody there to read it
         gate.clock.now_ms += 20 * HORIZON_MS
@@ -154,8 +136,7 @@ def test_long_outage_moves_the_memory_and_does_not_shorten_it() -> None:
 def test_owner_that_read_far_ahead_of_its_oldest_join_forgets_nothing_it_will_read_again() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.read_all()
         gate.open(SECOND)  # stays open: what is committed stays here
         gate.open()
@@ -176,8 +157,7 @@ def test_owner_that_read_far_ahead_of_its_oldest_join_forgets_nothing_it_will_re
 
 def test_group_without_an_offset_reads_from_the_beginning() -> None:
     async def scenario(gate: Gate) -> None:
-        gate.open()
-        gate.finish()
+        gate.judge()
         del gate.evidence.committed[0]
         owner = Owner(gate)
         await owner.step.gained(frozenset({(EVIDENCE, 0)}))
@@ -189,11 +169,7 @@ def test_group_without_an_offset_reads_from_the_beginning() -> None:
 
 def test_committed_offset_may_point_at_no_record() -> None:
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        gate.open()
-        gate.finish()
-        await first.read_all()
-        first.commit()
+        await served(gate)
         gate.evidence.mark(0)
         gate.evidence.mark(0)
         second = await started(gate)

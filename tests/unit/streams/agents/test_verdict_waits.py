@@ -14,10 +14,7 @@ from pratique.contract.trust import TrustTarget
 from streams.agents import loop
 from streams.application.ports.log import Output
 from streams.errors import PolicyNotLoadedError
-from tests.fakes.evidence import (
-    RECEIPT_KINDS,
-    TRUST,
-)
+from tests.fakes.evidence import TRUST
 from tests.fakes.log import FakeLogOutbox
 from tests.unit.streams.agents.verdict_bench import (
     DEADLINE_MS,
@@ -28,10 +25,9 @@ from tests.unit.streams.agents.verdict_bench import (
     Owner,
     in_partition,
     run,
+    served,
     started,
 )
-
-CONSISTENCY, SCAN = RECEIPT_KINDS
 
 
 @pytest.fixture
@@ -56,11 +52,7 @@ def away_for(gate: Gate, looks: int, name: str = "") -> None:
 @pytest.mark.parametrize("name", ["committed_offset", "history", "end_offset", "offset_at"])
 def test_log_that_is_away_while_warming_up_is_waited_for(name: str) -> None:
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        gate.open()
-        gate.finish()
-        await first.read_all()
-        first.commit()
+        await served(gate)
         away_for(gate, 3, name)
         second = await started(gate)
         gate.open()
@@ -76,16 +68,10 @@ def test_log_that_is_away_while_warming_up_is_waited_for(name: str) -> None:
 @pytest.mark.parametrize("kept", [True, False])
 def test_history_that_breaks_off_is_read_again_from_its_start(kept: bool) -> None:  # noqa: FBT001
     async def scenario(gate: Gate) -> None:
-        first = await started(gate)
-        for key in (KEY, SECOND, THIRD):
-            gate.open(key)
-            gate.finish(key)
-        await first.read_all()
-        first.commit()
+        first = await served(gate, KEY, SECOND, THIRD)
         owner = first if kept else Owner(gate)
         other = await started(gate)
-        gate.open(in_partition(0, 4)[3])
-        gate.finish(in_partition(0, 4)[3])
+        gate.judge(in_partition(0, 4)[3])
         await other.read_all()
         other.commit()
         gate.evidence.breaks_after = 1
@@ -121,8 +107,7 @@ def test_trust_that_was_never_loaded_is_waited_for_before_anything_is_read() -> 
 
     async def scenario(gate: Gate) -> None:
         owner = Owner(gate, trust=trust)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.gain()
         await owner.read_all()
 
@@ -134,12 +119,10 @@ def test_trust_that_was_never_loaded_is_waited_for_before_anything_is_read() -> 
 def test_log_that_is_away_while_a_verdict_is_repeated_is_waited_for_and_loses_nothing() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.read_all()
         gate.open()
-        gate.open(SECOND)
-        gate.finish(SECOND)
+        gate.judge(SECOND)
         away_for(gate, 4, "record_at")
         await owner.read_all()
         assert owner.metrics.counted["waits_total what=evidence log"] == 4
@@ -153,15 +136,10 @@ def test_log_that_is_away_while_a_verdict_is_repeated_is_waited_for_and_loses_no
 @pytest.mark.usefixtures("_no_waiting")
 def test_assignment_that_ends_while_the_log_is_away_sends_and_marks_nothing() -> None:
     async def scenario(gate: Gate) -> None:
-        owner = await started(gate)
-        gate.open()
-        gate.finish()
-        await owner.read_all()
-        owner.commit()
+        owner = await served(gate)
         sent = len(owner.outbox.sends)
         gate.open()
-        gate.open(SECOND)
-        gate.finish(SECOND)
+        gate.judge(SECOND)
         away_for(gate, 1_000, "record_at")
         answers = iter([True, True, False])
         assert await owner.read(is_current=lambda: next(answers)) == {}
@@ -179,8 +157,7 @@ def test_assignment_that_ends_while_the_log_is_away_sends_and_marks_nothing() ->
 def test_batch_of_an_assignment_that_is_over_changes_nothing() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         assert await owner.read(is_current=lambda: False) == {}
         assert owner.outbox.sends == []
         await owner.gain()
@@ -192,8 +169,7 @@ def test_batch_of_an_assignment_that_is_over_changes_nothing() -> None:
 def test_batch_of_a_partition_that_is_lost_by_now_is_dropped() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         await owner.step.gained(frozenset({(EVIDENCE, 1)}))
         assert await owner.read(is_current=lambda: False) == {}
         assert owner.outbox.sends == []
@@ -204,8 +180,7 @@ def test_batch_of_a_partition_that_is_lost_by_now_is_dropped() -> None:
 def test_assignment_that_ends_while_a_batch_is_looked_at_sends_nothing() -> None:
     async def scenario(gate: Gate) -> None:
         owner = await started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         answers = iter([True, False])
         assert await owner.read(is_current=lambda: next(answers)) == {}
         assert owner.outbox.sends == []
@@ -272,8 +247,7 @@ async def slowly_started(gate: Gate) -> tuple[Owner, SlowOutbox]:
 def test_assignment_waits_for_the_batch_in_hand_and_starts_afresh() -> None:
     async def scenario(gate: Gate) -> None:
         owner, slow = await slowly_started(gate)
-        gate.open()
-        gate.finish()
+        gate.judge()
         current = True
         taking = asyncio.create_task(owner.read(is_current=lambda: current))
         await slow.sending.wait()

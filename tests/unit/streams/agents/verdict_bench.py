@@ -75,6 +75,11 @@ class Gate:
         for kind in RECEIPT_KINDS:
             self.state(receipt(kind, key))
 
+    def judge(self, key: JoinKey = KEY) -> None:
+        """Append all that a verdict takes: OPENED, and a receipt of each kind."""
+        self.open(key)
+        self.finish(key)
+
     @staticmethod
     def place(evidence: Evidence) -> int:
         return partition_of(evidence.join_key.message_key, PARTITIONS)
@@ -160,4 +165,14 @@ def run(scenario: Callable[[Gate], Awaitable[None]]) -> Gate:
 async def started(gate: Gate, *partitions: int) -> Owner:
     owner = Owner(gate)
     await owner.gain(*partitions)
+    return owner
+
+
+async def served(gate: Gate, *keys: JoinKey) -> Owner:
+    """Return an owner that has published the verdicts on these requests, and committed."""
+    owner = await started(gate)
+    for key in keys or (KEY,):
+        gate.judge(key)
+    await owner.read_all()
+    owner.commit()
     return owner
