@@ -119,6 +119,25 @@ def message_reasons(request: CompactionRequested) -> list[Reason]:
     return list(islice(_message_reasons(request), MAX_REASONS))
 
 
+def oversize_reasons(request: CompactionRequested, request_bytes: int, policy: CompactionPolicy) -> list[Reason]:
+    """Return which of a policy's bounds a request exceeds.
+
+    Args:
+        request: The request.
+        request_bytes: Its size in bytes, as published.
+        policy: The policy.
+    """
+    return [
+        Reason.of(ReasonCode.TOO_LARGE, path, "intake")
+        for path, size, bound in (
+            ("", request_bytes, min(policy.max_request_bytes, MAX_REQUEST_BYTES)),
+            ("source_messages", len(request.source_messages), policy.max_messages),
+            ("source_messages", _id_bytes(_tail(request, policy)), MAX_KEPT_ID_BYTES),
+        )
+        if size > bound
+    ]
+
+
 def _message_reasons(request: CompactionRequested) -> Iterator[Reason]:
     for name, value in (
         ("task_id", request.task_id),
@@ -167,16 +186,7 @@ def admit_compaction(
         return _refused(request, key, [Reason.of(pinned.code, "policy", "intake")], None)
     if not isinstance(pinned.snapshot, CommitmentSnapshot):
         return _refused(request, key, [Reason.of(_commitment_code(pinned.snapshot), "commitments", "intake")], pinned)
-    policy = pinned.policy_set.compaction
-    oversize = [
-        Reason.of(ReasonCode.TOO_LARGE, path, "intake")
-        for path, size, bound in (
-            ("", len(value), min(policy.max_request_bytes, MAX_REQUEST_BYTES)),
-            ("source_messages", len(request.source_messages), policy.max_messages),
-            ("source_messages", _id_bytes(_tail(request, policy)), MAX_KEPT_ID_BYTES),
-        )
-        if size > bound
-    ]
+    oversize = oversize_reasons(request, len(value), pinned.policy_set.compaction)
     if oversize:
         return _refused(request, key, oversize, pinned)
     work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)

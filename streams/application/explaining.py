@@ -4,8 +4,8 @@ The contract: the outcome and its reasons are those of ``check_compaction``, the
 nothing is judged here a second way. What is added is where in the summary it is, and what would help.
 
 An explanation holds the summary's own text and the policy's. It is for the operator who hands both in (``pratique
-policy explain``), never for logs, errors or evidence. It covers intake's checks of messages, and consistency. It does
-not scan, and verifies no signature: the caller says which policy and which commitments hold.
+policy explain``), never for logs, errors or evidence. It covers intake's checks of messages and bounds, and the
+consistency check. It does not scan, and verifies no signature: the caller says which policy and commitments hold.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import FindingStatus, Outcome, Reason
 from pratique.contract.records import CompactionRequested
-from streams.application.admission import message_reasons
+from streams.application.admission import message_reasons, oversize_reasons
 from streams.application.consistency import check_compaction
 from streams.domain.compaction.candidate import Candidate, CandidateRefused, ClaimStatus, PreservedConstraintClaim
 from streams.domain.compaction.compiler import AuthoredClause, read_clauses
@@ -157,6 +157,8 @@ def explain_compaction(
     policy_set: PolicySet,
     snapshot: CommitmentSnapshot,
     grammar: Grammar,
+    *,
+    request_bytes: int,
 ) -> Explanation:
     """Explain what a compaction's consistency comes to.
 
@@ -166,14 +168,15 @@ def explain_compaction(
         policy_set: The set it is judged under.
         snapshot: The task's commitments.
         grammar: The set's grammar, compiled.
+        request_bytes: The request's size in bytes, as it would be published.
 
     Raises:
         PolicyError: Manifest or snapshot can't be judged with.
         CommitmentsStaleError: The snapshot is for another compaction policy.
     """
-    malformed = tuple(sorted(message_reasons(request)))
-    if malformed:
-        return Explanation(malformed[0].meaning.outcome, malformed[0].meaning.finding_status, malformed)
+    refused = sorted(message_reasons(request)) or oversize_reasons(request, request_bytes, policy_set.compaction)
+    if refused:
+        return Explanation(refused[0].meaning.outcome, refused[0].meaning.finding_status, tuple(refused))
     result = check_compaction(request, candidate, policy_set, snapshot, grammar)
     if isinstance(candidate, CandidateRefused):
         return Explanation(result.outcome, result.finding_status, result.reasons)

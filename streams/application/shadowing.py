@@ -22,7 +22,7 @@ from pratique.contract.canonical import JsonValue
 from pratique.contract.digests import message_sha256
 from pratique.contract.reasons import Outcome, Reason, ReasonCode
 from pratique.contract.records import CompactionRequested
-from streams.application.admission import message_reasons
+from streams.application.admission import message_reasons, oversize_reasons
 from streams.application.consistency import check_compaction
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.compaction.claims import check_ids, reconciled_claims
@@ -149,8 +149,9 @@ def _decision(request: CompactionRequested, size: int, held: Held, read: ReadCan
     except (CommitmentsMissingError, CommitmentsStaleError, PolicyError) as error:
         return _refused([Reason.of(error.code, "commitments", "intake")])
     policy = held.policy_set.compaction
-    if size > policy.max_request_bytes or len(request.source_messages) > policy.max_messages:
-        return _refused([Reason.of(ReasonCode.TOO_LARGE, "", "intake")])
+    oversize = oversize_reasons(request, size, policy)
+    if oversize:
+        return _refused(oversize)
     candidate = read(request.candidate_json, policy.max_candidate_bytes)
     result = check_compaction(request, candidate, held.policy_set, snapshot, held.grammar)
     return ShadowDecision(result.outcome, tuple(dict.fromkeys(reason.code for reason in result.reasons)))

@@ -16,6 +16,7 @@ from typing import Final
 import click
 
 from pratique.candidate import draft_candidate
+from pratique.contract import avro
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import Outcome
 from pratique.contract.records import CompactionRequested
@@ -90,7 +91,14 @@ def explain(  # noqa: PLR0913 - a command line's options
         if summary_file is not None:
             request = _with_summary(request, read_bytes(summary_file), policy, snapshot)
         candidate = read_candidate(request.candidate_json, max_bytes=policy.policy_set.compaction.max_candidate_bytes)
-        explanation = explain_compaction(request, candidate, policy.policy_set, snapshot, policy.grammar)
+        explanation = explain_compaction(
+            request,
+            candidate,
+            policy.policy_set,
+            snapshot,
+            policy.grammar,
+            request_bytes=len(avro.encode(request)),
+        )
     if as_json:
         print_json({**explanation.body(), "policy": policy_body(policy), "not_checked": ["signatures", "scan"]})
     else:

@@ -32,7 +32,9 @@ KEPT = (
 )
 
 
-def explain(summary: str, *, messages: tuple[SourceMessage, ...] = MESSAGES, **changes: object) -> Explanation:
+def explain(
+    summary: str, *, messages: tuple[SourceMessage, ...] = MESSAGES, request_bytes: int = 1000, **changes: object
+) -> Explanation:
     candidate = draft_candidate(summary, messages, manifest_body(POLICY_SET.invariants), snapshot_body(SNAPSHOT))
     value = {**json.loads(candidate), **changes}
     request = CompactionRequested(
@@ -47,7 +49,7 @@ def explain(summary: str, *, messages: tuple[SourceMessage, ...] = MESSAGES, **c
         tuple(record.commitment_id for record in SNAPSHOT.commitment_records),
     )
     read = read_candidate(request.candidate_json, max_bytes=100_000)
-    return explain_compaction(request, read, POLICY_SET, SNAPSHOT, GRAMMAR)
+    return explain_compaction(request, read, POLICY_SET, SNAPSHOT, GRAMMAR, request_bytes=request_bytes)
 
 
 def test_a_summary_that_passes_needs_no_change() -> None:
@@ -122,6 +124,15 @@ def test_a_candidate_that_is_none_is_explained_by_its_reasons() -> None:
 def test_messages_that_intake_refuses_come_first() -> None:
     said = explain(KEPT, messages=(*MESSAGES, replace(MESSAGES[0], content="again")))
     assert [reason.code for reason in said.reasons] == [ReasonCode.DUPLICATE_MESSAGE_ID]
+
+
+def test_a_request_over_a_bound_does_not_pass() -> None:
+    policy = POLICY_SET.compaction
+    assert explain(KEPT, request_bytes=policy.max_request_bytes).outcome is Outcome.PASS
+    said = explain(KEPT, request_bytes=policy.max_request_bytes + 1)
+    assert (said.outcome is Outcome.PASS, [reason.code for reason in said.reasons]) == (False, [ReasonCode.TOO_LARGE])
+    many = tuple(replace(MESSAGES[0], message_id=f"m{index}") for index in range(policy.max_messages + 1))
+    assert [reason.path for reason in explain(KEPT, messages=many).reasons] == ["source_messages"]
 
 
 def test_claims_that_differ_still_get_their_clauses_explained() -> None:
