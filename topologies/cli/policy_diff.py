@@ -30,7 +30,7 @@ from topologies.bootstrap.request_log import recorded_requests
 from topologies.cli.output import Exit, json_option, print_json, print_table
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import FILE, MAX_FILE_BYTES, repository_of, repository_options
-from topologies.cli.policy_requests import read_request
+from topologies.cli.policy_requests import request_of
 from topologies.settings import Settings
 
 SHOWN: Final = 50
@@ -78,17 +78,20 @@ def diff(  # noqa: PLR0913 - a command line's options
         else:
             recorded = _lines(_opened(requests or Path("-"), opened), one)
         found: list[Shadowed] = []
-        unread = 0
+        unread = elsewhere = 0
         for item in recorded:
             if item is None:
                 unread += 1
                 continue
+            if item[0].policy_id != one.policy_set.policy_id:
+                elsewhere += 1
+                continue
             found.append(shadowed(*item, one, other, lambda text, bound: read_candidate(text, max_bytes=bound)))
     changed = documents_changed(one.policy_set, other.policy_set)
     if as_json:
-        print_json(_body(found, unread, changed))
+        print_json(_body(found, unread, elsewhere, changed))
     else:
-        _show(found, unread, changed)
+        _show(found, unread, elsewhere, changed)
     differs = any(item.change is not Change.NONE for item in found)
     sys.exit(int(Exit.USAGE if unread else Exit.NO if differs else Exit.DONE))
 
@@ -116,18 +119,20 @@ def _lines(stream: BinaryIO, policy: PolicyInHand) -> Iterator[_Recorded]:
             value = parse_json(line, max_bytes=MAX_FILE_BYTES)
             if is_recall(value):
                 continue
-            request, _ = read_request(value, policy)
+            request = request_of(value, policy)
+            size = len(avro.encode(request))
         except RefusedError:
             yield None
             continue
-        yield request, len(avro.encode(request))
+        yield request, size
 
 
-def _body(found: list[Shadowed], unread: int, changed: tuple[str, ...]) -> JsonValue:
+def _body(found: list[Shadowed], unread: int, elsewhere: int, changed: tuple[str, ...]) -> JsonValue:
     counts = Counter(item.change for item in found)
     return {
         "requests": len(found),
         "unread": unread,
+        "of_other_policies": elsewhere,
         "documents_changed": list(changed),
         "changes": {change.value: counts[change] for change in Change},
         "different": [item.body() for item in found if item.change is not Change.NONE],
@@ -135,12 +140,14 @@ def _body(found: list[Shadowed], unread: int, changed: tuple[str, ...]) -> JsonV
     }
 
 
-def _show(found: list[Shadowed], unread: int, changed: tuple[str, ...]) -> None:
+def _show(found: list[Shadowed], unread: int, elsewhere: int, changed: tuple[str, ...]) -> None:
     counts = Counter(item.change for item in found)
     different = [item for item in found if item.change is not Change.NONE]
     click.echo(f"Documents that differ: {', '.join(changed) or 'none'}. Scans, signatures and quotas are not replayed.")
     if unread:
         click.echo(f"{unread} records are no request that could be judged; left out.", err=True)
+    if elsewhere:
+        click.echo(f"{elsewhere} requests are for other policies than A; left out.", err=True)
     print_table(
         f"{len(found)} requests: {counts[Change.STRICTER]} stricter, {counts[Change.LOOSER]} looser,"
         f" {counts[Change.REASONS]} for other reasons, {counts[Change.NONE]} the same",

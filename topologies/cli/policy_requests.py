@@ -26,6 +26,16 @@ def read_request(value: JsonValue, policy: PolicyInHand) -> tuple[CompactionRequ
         CommitmentsMissingError: It brings none, and none stand.
         CommitmentsStaleError: Those that stand are for another compaction policy.
     """
+    request = request_of(value, policy)
+    return request, snapshot_of(request, policy)
+
+
+def request_of(value: JsonValue, policy: PolicyInHand) -> CompactionRequested:
+    """Read a request. Its commitments are looked at only where it leaves out which it expects.
+
+    Raises:
+        PratiqueError: As ``read_request``.
+    """
     defaults: dict[str, JsonValue] = {
         "requested_at": 0,
         "compaction_request_id": "not-sent",
@@ -35,11 +45,10 @@ def read_request(value: JsonValue, policy: PolicyInHand) -> tuple[CompactionRequ
         "expected_commitment_ids": [],
     }
     request = request_from_json(value, defaults=defaults)
-    snapshot = snapshot_of(request, policy)
     if isinstance(value, Mapping) and "expected_commitment_ids" not in value:
-        ids = tuple(record.commitment_id for record in snapshot.commitment_records)
-        request = replace(request, expected_commitment_ids=ids)
-    return request, snapshot
+        ids = tuple(record.commitment_id for record in snapshot_of(request, policy).commitment_records)
+        return replace(request, expected_commitment_ids=ids)
+    return request
 
 
 def snapshot_of(request: CompactionRequested, policy: PolicyInHand) -> CommitmentSnapshot:

@@ -81,6 +81,31 @@ def test_a_line_that_is_none_is_counted(recorded: str) -> None:
     assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 2)
 
 
+def test_a_tenant_without_commitments_is_an_answer_and_no_unread_line(tmp_path: Path) -> None:
+    source = Path(shutil.copytree(DEMO_SOURCE, tmp_path / "less"))
+    (source / "commitments" / "tenant-a.json").unlink()
+    row = json.dumps({**line(f"{KEPT} All tests passed.", "r"), "expected_commitment_ids": ["COMMIT-1"]})
+    said = json.loads(run(source, DEMO_SOURCE, "-", "--json", stdin=row).output)
+    assert (said["unread"], said["requests"]) == (0, 1)
+    assert said["different"][0]["first"]["codes"] == ["COMMITMENTS_MISSING"]
+
+
+def test_requests_for_another_policy_are_left_out_and_counted(recorded: str, other: Path) -> None:
+    row = json.dumps({**line(f"{KEPT} All tests passed.", "elsewhere"), "policy_id": "another"})
+    result = run(DEMO_SOURCE, other, "-", "--json", stdin=f"{recorded}{row}\n")
+    said = json.loads(result.output)
+    assert (said["requests"], said["of_other_policies"], said["unread"]) == (2, 1, 0)
+    table = run(DEMO_SOURCE, other, "-", stdin=f"{recorded}{row}\n")
+    assert "1 requests are for other policies than A" in table.stderr
+
+
+def test_a_text_that_cannot_be_published_is_unread() -> None:
+    row = line(KEPT, "r")
+    row["source_messages"][0]["content"] = "a\0b"
+    result = run(DEMO_SOURCE, DEMO_SOURCE, "-", "--json", stdin=json.dumps(row))
+    assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 1)
+
+
 def test_an_id_is_no_markup(other: Path) -> None:
     """One that can't be printed is refused under either set, and never shown."""
     rows = [line(f"{KEPT} All tests passed.", request_id) for request_id in ("[/x]", "\x1b[2J")]
