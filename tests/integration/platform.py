@@ -42,11 +42,11 @@ GATE_APPS: Final = ("intake", "consistency", "scan", "verdict")
 """The apps that a request passes."""
 
 ALL_APPS: Final = (*GATE_APPS, "ledger")
-
+"""Those, and the one that keeps what recalls are held to."""
 
 PARTITIONS: Final = 4
 SESSION_MS: Final = 6_000
-"""The broker's shortest consumer session: how long a dead process keeps its partitions."""
+"""The apps' consumer session: how long a dead process keeps its partitions."""
 
 SHORTEST_DEADLINE_MS: Final = 3 * SESSION_MS
 

@@ -57,8 +57,11 @@ def test_evidence_that_was_appended_in_time_and_is_not_read_yet_counts() -> None
         await owner.read()
         gate.finish()
         gate.clock.now_ms += 10 * DEADLINE_MS  # the process slept
+        looks: list[str] = []
+        gate.evidence.on_call = looks.append
         for _ in range(5):
             await owner.step.tick()
+        assert looks == ["end_offset"]  # what is appended from now on does not put the end off
         assert gate.verdicts() == []
         await owner.read(1)
         await owner.step.tick()  # one of two receipts is read: still not up to the end that was observed
