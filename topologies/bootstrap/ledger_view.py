@@ -202,8 +202,8 @@ def _beside(settings: Settings, namespace: str, partitions: Sequence[int], witho
     """Fill partitions of a namespace in processes of their own, and yield each that is done."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(os.cpu_count() or 1, MOST_PROCESSES, len(partitions)), context) as pool:
-        parts = [pool.submit(_fill, settings, namespace, partition, without) for partition in partitions]
         try:
+            parts = [pool.submit(_fill, settings, namespace, partition, without) for partition in partitions]
             for part in as_completed(parts):
                 yield part.result()
         except BrokenProcessPool:

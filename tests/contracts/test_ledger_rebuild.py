@@ -1,0 +1,116 @@
+"""Rebuilding the ledger's view in processes of their own: real Redis, a mock of Kafka that processes share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
+from pratique.errors import RefusedError, UnavailableError
+from streams.adapters import ledger_rebuild
+from streams.adapters.ledger_applier import LedgerApplier
+from streams.adapters.redis_ledger import Step
+from streams.application.ledger import LedgerLimits, LedgerPartition
+from streams.application.ports.log import Channel
+from streams.domain.quarantine.command import sign_command
+from streams.domain.quarantine.record import Action
+from streams.wire.ledger import outputs
+from tests.contracts.kafka_mock import PARTITIONS, MockKafka
+from tests.contracts.quarantine_redis import NAMESPACE, ViewServer
+from tests.unit.streams.application.test_ledger import TRUST, Sent
+from tests.unit.streams.domain.quarantine.builders import MINUTE, command, signer
+from topologies.bootstrap import ledger_view
+from topologies.settings import Settings
+
+GENERATION: Final = "2026-1"
+TENANTS: Final = ("tenant-a", "tenant-b")
+TOPICS: Final = {Channel.LEDGER: QUARANTINE_LEDGER, Channel.AUDIT: QUARANTINE_AUDIT}
+MARKS: Final = tuple(f"{number:064x}" for number in range(1, 9))
+TAKEN_OUT: Final = MARKS[0]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A broker, a view that is empty, and the settings of both."""
+
+    kafka: MockKafka
+    server: ViewServer
+    settings: Settings
+
+    def write(self, *, without: int = 0) -> None:
+        """Write a ledger of two tenants and the global scope, less the first records of each partition's audit."""
+        records: list[tuple[str, int, bytes | None, bytes | None]] = []
+        left = dict.fromkeys(range(PARTITIONS), without)
+        for tenant_id, key_id in (("tenant-a", "curator"), ("tenant-b", "service"), (None, "global")):
+            partition = command(tenant_id=tenant_id).key.partition(PARTITIONS)
+            ledger = LedgerPartition(partition, PARTITIONS, LedgerLimits(100, MINUTE))
+            made = [command(fingerprint=mark, tenant_id=tenant_id) for mark in MARKS]
+            made.append(command(Action.REMOVE, 1, fingerprint=TAKEN_OUT, tenant_id=tenant_id))
+            for offset, item in enumerate(made):
+                sent = Sent(sign_command(item, signer(key_id)), item.key.record_key, offset, partition)
+                for output in outputs(sent, ledger.decide(sent, TRUST)):
+                    if output.channel is Channel.AUDIT and left[partition]:
+                        left[partition] -= 1
+                    else:
+                        records.append((TOPICS[output.channel], partition, output.key, output.value))
+        self.kafka.write(records)
+
+    def rebuild(self) -> list[tuple[int, int]]:
+        """Rebuild the view; return what was told of its progress."""
+        told: list[tuple[int, int]] = []
+        ledger_view.rebuild(self.settings, lambda done, count: told.append((done, count)), grace_s=0)
+        return told
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1)
+    server, kafka = ViewServer(tmp_path, GENERATION), MockKafka()
+    environment = {"BOOTSTRAP": kafka.bootstrap, "REDIS_URL": server.url, "KEYS": str(tmp_path / "keys")}
+    yield Stack(kafka, server, Settings.read({f"PRATIQUE_{name}": value for name, value in environment.items()}))
+    server.redis.stop()
+
+
+def test_processes_fill_the_view_as_the_audit_has_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    def send(_: LedgerApplier, namespace: str, partition: int, steps: list[Step]) -> None:
+        assert not steps, f"{namespace}, {partition}: is filled in the process that rebuilds"
+
+    stack.write()
+    monkeypatch.setattr(LedgerApplier, "_send", send)  # here alone: the processes import it anew
+    assert stack.rebuild() == [(done, PARTITIONS) for done in range(1, PARTITIONS + 1)]
+
+    compared = ledger_view.compare(stack.settings)
+    assert (compared.entries, compared.differences) == (3 * len(MARKS), ())
+    view = ledger_view.quarantine_view(stack.settings)
+    for tenant_id in TENANTS:
+        looked = view.look_up(tenant_id, {GENERATION: list(MARKS)})
+        assert looked.known == set(MARKS) - {TAKEN_OUT}
+        assert not looked.position.startswith(f"{NAMESPACE}:")
+
+
+def test_what_a_process_refuses_is_refused_and_look_ups_stay_where_they_are(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack.write(without=1)  # the removal follows upon nothing
+    monkeypatch.setattr(LedgerApplier, "catch_up_with", lambda *_: pytest.fail("it went on after a refusal"))
+    with pytest.raises(RefusedError, match="refuses a change: REVISION"):
+        stack.rebuild()
+    assert stack.server.ledger.pointer().namespace == NAMESPACE
+
+
+def test_a_process_that_is_ended_ends_the_rebuild(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack.write()
+    monkeypatch.setattr(ledger_view, "_fill", ends)
+    with pytest.raises(UnavailableError, match="was ended"):
+        stack.rebuild()
+    assert stack.server.ledger.pointer().namespace == NAMESPACE
+
+
+def ends(*_: object) -> None:
+    """End the process that fills a partition, as a fault would."""
+    os._exit(9)
