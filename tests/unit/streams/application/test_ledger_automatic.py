@@ -18,6 +18,7 @@ from streams.application.ports.log import Channel
 from streams.domain.policy.model import QuarantineRule
 from streams.domain.quarantine.automatic import LIFETIME_MS, AutomaticAddition, sign_addition
 from streams.domain.quarantine.command import COMMAND_TYPE, sign_command
+from streams.domain.quarantine.generation import Retirement, sign_retirement
 from streams.domain.quarantine.record import Action, parse_record
 from streams.errors import CommandRefusedError, LedgerBrokenError
 from streams.wire.ledger import change_of, consequences, outputs, read_audit, read_entry, read_review
@@ -322,6 +323,31 @@ def test_carrying_an_entry_over_gives_no_end_to_what_a_person_put_in(*, is_known
     head = ledger.state.head(made.key)
     assert head is not None
     assert head.quarantined
+
+
+def test_an_end_that_is_older_than_the_entry_takes_nothing_out() -> None:
+    ledger = Ledger(AT_ONCE)
+    ledger.add()
+    ledger.speak(Action.ADD, 1)
+    ledger.records = [item for place, item in enumerate(ledger.records) if place != last(ledger, Channel.REVIEW)]
+    ledger = took_over(ledger)  # its review topic was restored from before the curator's word
+    (decision,) = ledger.end(END)
+    assert decision.entry is None
+    assert ledger.is_quarantined()
+
+
+def last(ledger: Ledger, channel: Channel) -> int:
+    return max(place for place, item in enumerate(ledger.records) if item[0] is channel)
+
+
+@pytest.mark.parametrize("rule", [RULE, AT_ONCE])
+def test_an_addition_under_a_retired_generation_is_denied(rule: QuarantineRule) -> None:
+    ledger = Ledger(rule)
+    retirement = Retirement(PARTITION, "2026-1", "ada", "login-1", "rotated", NOW - 1, NOW + MINUTE)
+    ledger.take(Sent(sign_retirement(retirement, signer("global")), retirement.record_key))
+    assert ledger.add().automatic == "LEDGER_GENERATION_DIFFERS"
+    assert not ledger.is_quarantined()
+    assert ledger.review() is None
 
 
 STEPS = st.lists(
