@@ -62,7 +62,7 @@ class Reader:
     def views(self, text: str) -> Iterator[View]:
         """Yield the views of a text, the plain one first; their number grows with its length alone."""
         layers = list(decoded_layers(text))
-        # What is read decoded is not read as it stands: how something is encoded says nothing about it.
+        # What is read decoded, all of it, is not read as it stands: how something is encoded says nothing about it.
         folded = self._table.fold(_without(text, layers))
         yield from self._with_turned(View(PLAIN, folded.codes, folded.places))
         by_kind: dict[str, list[Layer]] = {}
@@ -122,8 +122,8 @@ _FIRST: Final = np.zeros(1, np.int64)
 
 
 def _without(text: str, layers: Sequence[Layer]) -> str:
-    """Return the text with white space in the place of every decoded run."""
-    spans = sorted({(layer.start, layer.end) for layer in layers})
+    """Return the text with white space in the place of every run that was decoded whole."""
+    spans = sorted({(layer.start, layer.end) for layer in layers if layer.whole})
     parts: list[str] = []
     place = 0
     for start, end in spans:

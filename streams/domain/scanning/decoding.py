@@ -1,7 +1,8 @@
 """Texts that are written inside a text in another alphabet: base64, base32, hex, escapes, entities, binary, Morse.
 
 The contract: ``decoded_layers`` finds every run that decodes to something readable, to a bounded depth, each with the
-place of the run in the original text and the encodings on the way. A run that decodes to nothing readable is no text.
+place of the run in the original text and the encodings on the way. A run that decodes to nothing readable is no text;
+of one that is readable in part, the longer stretches are read, and what is added before or after hides nothing.
 Every step is linear in what it reads: patterns have nothing after what repeats without bound, so that they never go
 back. No layer is longer than the one it comes from by more than a constant factor: there is no bomb to be had. An
 encoding is no finding; it is looked through because others look through it.
@@ -17,7 +18,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_DEPTH: Final = 2
 """Encodings inside each other that are looked through."""
@@ -29,6 +30,9 @@ _GAP: Final = 48
 """Characters between two escapes that still belong to one run."""
 
 _READABLE: Final = 0.9
+
+_STRETCH: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{24,}")
+"""What is read of bytes that are no text as a whole: too long to stand in other data by chance."""
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
 _BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
@@ -64,12 +68,14 @@ class Layer:
         start: Where its run begins in the original text.
         end: Where it ends.
         encodings: The outermost first.
+        whole: Whether all of the run is in the text; else what it says as it stands may matter too.
     """
 
     text: str
     start: int
     end: int
     encodings: tuple[str, ...]
+    whole: bool = True
 
 
 def decoded_layers(text: str, *, max_depth: int = MAX_DEPTH) -> Iterator[Layer]:
@@ -85,16 +91,21 @@ def decoded_layers(text: str, *, max_depth: int = MAX_DEPTH) -> Iterator[Layer]:
         for layer in layers:
             for name, start, end, decoded in _runs(layer.text):
                 place = (layer.start + start, layer.start + end) if depth == 0 else (layer.start, layer.end)
-                inner.append(Layer(decoded, *place, (*layer.encodings, name)))
+                inner.append(Layer(decoded.text, *place, (*layer.encodings, name), layer.whole and decoded.whole))
         yield from inner
         layers = inner
 
 
-def _runs(text: str) -> Iterator[tuple[str, int, int, str]]:
+class _Decoded(NamedTuple):
+    text: str
+    whole: bool = True
+
+
+def _runs(text: str) -> Iterator[tuple[str, int, int, _Decoded]]:
     for name, pattern, decode in _ALPHABETS:
         for match in pattern.finditer(text):
             decoded = decode(match.group())
-            if decoded is not None and decoded != match.group():
+            if decoded is not None and decoded.text != match.group():
                 yield name, match.start(), match.end(), decoded
     for name, pattern, fewest in _ESCAPES:
         for start, end in _clusters(text, pattern, fewest):
@@ -130,11 +141,11 @@ def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
     return (before + 1 if before >= 0 else low), (after if after >= 0 else high)
 
 
-def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> str | None:
+def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> _Decoded | None:
     if name == "html":
-        return html.unescape(run)
+        return _Decoded(html.unescape(run))
     if name == "unicode-escape":
-        return _surrogates(pattern.sub(_code_point, run))
+        return _Decoded(_surrogates(pattern.sub(_code_point, run)))
     digits = {"percent": 1, "quoted-printable": 1, "hex-escape": 2, "octal-escape": 1}[name]
     base = 8 if name == "octal-escape" else 16
     raw = bytearray()
@@ -157,20 +168,26 @@ def _surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _base64_text(run: str) -> str | None:
-    letters = "".join(run.split()).rstrip("=").translate(_URL_SAFE)
-    for cut in (letters, letters[: len(letters) // 4 * 4]):
-        try:
-            return _text_of(base64.b64decode(cut + "=" * (-len(cut) % 4), validate=True))
-        except (ValueError, binascii.Error):
-            continue
-    return None
+def _base64_text(run: str) -> _Decoded | None:
+    lines = run.rstrip("=").translate(_URL_SAFE).split()
+    found = _text_of(_base64_bytes("".join(lines)))
+    if len(lines) == 1 or (found is not None and found.whole):
+        return found
+    # A line before it that is no part of it has moved all letters, and one after it has ended the text.
+    by_line = _text_of(b"".join(map(_base64_bytes, lines)))
+    return None if by_line is None else by_line._replace(whole=False)
+
+
+def _base64_bytes(letters: str) -> bytes:
+    """Return what letters stand for; a last one that stands for nothing is passed over."""
+    letters = letters[:-1] if len(letters) % 4 == 1 else letters
+    return base64.b64decode(letters + "=" * (-len(letters) % 4))
 
 
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
-def _base32_text(run: str) -> str | None:
+def _base32_text(run: str) -> _Decoded | None:
     letters = run.rstrip("=")
     letters = letters[: len(letters) // 8 * 8 + _BASE32_TAILS[len(letters) % 8]]
     try:
@@ -182,46 +199,42 @@ def _base32_text(run: str) -> str | None:
 _BASE32_TAILS: Final = (0, 0, 2, 2, 4, 5, 5, 7)
 
 
-def _hex_text(run: str) -> str | None:
+def _hex_text(run: str) -> _Decoded | None:
     digits = re.sub(r"^0[xX]|[ :,]", "", run)
     return _text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
-def _binary_text(run: str) -> str | None:
+def _binary_text(run: str) -> _Decoded | None:
     bits = run.replace(" ", "").replace(",", "")
     bits = bits[: len(bits) // 8 * 8]
-    return _text_of(int(bits, 2).to_bytes(len(bits) // 8, "big")) if len(bits) <= _MAX_BITS else None
+    return _text_of(int(bits, 2).to_bytes(len(bits) // 8, "big"))
 
 
-_MAX_BITS: Final = 1 << 16
-"""Longest run of bits that is read as one number: that takes time quadratic in its length."""
-
-
-def _morse_text(run: str) -> str | None:
+def _morse_text(run: str) -> _Decoded | None:
     words = re.split(r"\s*[/|]\s*|\s{3,}", run.replace("\u00b7", ".").replace("\u2212", "-"))
     letters = [[_LETTERS_OF_MORSE.get(letter, "") for letter in word.split()] for word in words]
     known = sum(bool(letter) for word in letters for letter in word)
     total = sum(map(len, letters))
-    return " ".join(map("".join, letters)) if known >= SHORTEST_LETTERS and known >= _READABLE * total else None
+    readable = known >= SHORTEST_LETTERS and known >= _READABLE * total
+    return _Decoded(" ".join(map("".join, letters))) if readable else None
 
 
-def _text_of(raw: bytes, *, strict: bool = True) -> str | None:
-    """Return bytes as text, where they are one: UTF-8, or UTF-16 where every other byte is zero."""
+def _text_of(raw: bytes, *, strict: bool = True) -> _Decoded | None:
+    """Return bytes as text, where they are one: UTF-8, or Latin letters in UTF-16, which have zeros between them."""
     if len(raw) < SHORTEST_LETTERS:
         return None
-    zeros = raw.count(0)
-    try:
-        if zeros * 3 >= len(raw):
-            text = raw.decode("utf-16-le" if raw[1] == 0 else "utf-16-be")
-        else:
-            text = raw.decode("utf-8", "strict" if strict else "replace")
-    except UnicodeDecodeError:
-        return None
+    # Read as UTF-16, zeros that are added to a text would make another one of it; left out, they change nothing.
+    encoding, plain = ("latin-1", raw.replace(b"\0", b"")) if raw.count(0) * 3 >= len(raw) else ("utf-8", raw)
+    text = plain.decode("utf-8", "replace")
+    if "\ufffd" in text and encoding == "latin-1":
+        text = plain.decode(encoding)
     readable = sum(letter.isprintable() or letter.isspace() for letter in text)
-    return text if readable >= _READABLE * len(text) and any(map(str.isalpha, text)) else None
+    is_text = readable >= _READABLE * len(text) and not (strict and "\ufffd" in text)
+    found = _Decoded(text) if is_text else _Decoded(" ".join(_STRETCH.findall(text)), whole=False)
+    return found if any(map(str.isalpha, found.text)) else None
 
 
-_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
+_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], _Decoded | None]], ...]] = (
     ("base64", _BASE64, _base64_text),
     ("base32", _BASE32, _base32_text),
     ("hex", _HEX, _hex_text),

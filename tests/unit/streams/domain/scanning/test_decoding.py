@@ -75,6 +75,44 @@ def test_what_is_no_code_gives_nothing(text: str) -> None:
     assert texts(text) == []
 
 
+HIDDEN = {
+    "a byte that is none of a text": base64.b64encode(RAW + b"\xff").decode(),
+    "bytes before it": (b"\xfe\xff\x80" + RAW).hex(),
+    "control characters": base64.b64encode(RAW + b"\x01" * 60).decode(),
+    "zeros": base64.b64encode(RAW + b"\x00" * 61).decode(),
+    "zeros and no UTF-8": base64.b64encode(RAW + b"\x00" * 61 + b"\xe9").decode(),
+    "a line of words after it": base64.b64encode(RAW + b"  ").decode().rstrip("=") + "\nThanks, it is this.",
+    "a line of letters before it": "a_rather_long_line\n" + base64.b64encode(RAW).decode(),
+    "letters after pairs": RAW.hex(" ") + " be",
+    "many bits": "".join(f"{byte:08b}" for byte in RAW) + "00100000" * 10_000,
+    "escaped control characters": "".join(f"%{byte:02x}" for byte in RAW) + "%01" * 20,
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_what_is_added_to_a_run_hides_nothing(how: str) -> None:
+    assert any(TEXT in text for text in texts(HIDDEN[how]))
+
+
+def test_zeros_between_words_make_no_other_text_of_them() -> None:
+    zeros = "%00" * 40
+    (layer,) = decoded_layers(zeros.join((zeros, "the quick brown fox ", "jumps over it", zeros)))
+    assert (layer.text, layer.whole) == ("the quick brown fox jumps over it", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (base64.b64encode(RAW).decode(), [True]),
+        (base64.b64encode(RAW + b"\xff").decode(), [False]),
+        ("with_the_words_of_a_run/" + base64.b64encode(RAW).decode(), [False]),
+        (base64.b64encode(base64.b64encode(RAW) + b"\xff").decode(), [False, False]),
+    ],
+)
+def test_a_run_that_is_read_in_part_is_no_whole_one(text: str, *, whole: list[bool]) -> None:
+    assert [layer.whole for layer in decoded_layers(text)] == whole
+
+
 @given(st.text(max_size=300))
 def test_any_text_may_be_given(text: str) -> None:
     for layer in decoded_layers(text):
