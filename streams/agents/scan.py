@@ -59,10 +59,13 @@ class ScanJudge:
             result = await scan_compaction(
                 candidate, policy_set.scan, self._pool, policy_sha256=policy_set.compaction.policy_sha256
             )
-            result = await with_laundering(result, task.request.source_messages, policy_set.scan, self._pool)
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never clean
             LOG.error("scan failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
             return error_receipt(Reason.of(ReasonCode.DETECTOR_ERROR, "", _DETECTOR))
+        try:
+            result = await with_laundering(result, task.request.source_messages, policy_set.scan, self._pool)
+        except Exception as error:  # noqa: BLE001 - what was found in the summary stands all the same
+            LOG.error("sources were not looked at: %s", type(error).__name__)  # noqa: TRY400 - the same
         return await self._nominated(_receipt(result), candidate, result, policy_set)
 
     async def _nominated(

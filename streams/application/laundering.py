@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pratique.contract.reasons import Reason, ReasonCode, sorted_reasons
+from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import Provenance, SourceMessage
 from streams.application.ports.detection import ScanPool
-from streams.application.scanning import MAX_REASONS, ScanResult
+from streams.application.scanning import ScanResult
 from streams.domain.policy.model import ScanPolicy
+from streams.domain.recall.bounding import bounded
 from streams.domain.scanning.finding import Category
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
@@ -44,8 +45,7 @@ async def with_laundering(
     if found is None:
         return result
     laundered = Reason.of(ReasonCode.INSTRUCTION_LAUNDERED, found.path, f"{found.detector}:{found.type}")
-    # The last reason makes room where there is none: of its code there are others, or there were not so many.
-    return replace(result, reasons=sorted_reasons([laundered, *result.reasons[: MAX_REASONS - 1]]))
+    return replace(result, reasons=bounded([laundered, *result.reasons]))
 
 
 def _untrusted(messages: Sequence[SourceMessage], most_bytes: int) -> Iterator[Field]:

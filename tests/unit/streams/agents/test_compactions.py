@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from pratique.contract import avro
 from pratique.contract.canonical import bytes_sha256, canonical_sha256, parse_json, text_sha256
-from pratique.contract.records import CompactionRequested, Verdict, VerdictOutcome
+from pratique.contract.records import CompactionRequested, Provenance, Verdict, VerdictOutcome
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, COMPACTION_REQUESTED, EVIDENCE, WORK
 from pratique.contract.trust import MacRole
 from streams.agents.consistency import ConsistencyJudge
@@ -20,10 +21,13 @@ from streams.agents.scan import ScanJudge
 from streams.agents.verdict import VerdictStep
 from streams.agents.workers import Judge, WorkerStep
 from streams.application.pinning import Pinning
+from streams.application.ports.detection import Detection
 from streams.application.ports.log import Batch, Channel
 from streams.application.quota import QuotaLimits, TenantQuota
 from streams.application.trusting import LastKnownTrust
 from streams.domain.policy.model import PolicySet
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.request import ScanProfile
 from streams.domain.verdicts.joins import JoinLimits
 from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from tests.fakes.detectors import scripted
@@ -137,6 +141,19 @@ def summary(text: str, **changes: Any) -> CompactionRequested:  # noqa: ANN401 -
 
 def codes(verdict: Verdict) -> list[str]:
     return [reason.code for reason in verdict.reasons]
+
+
+class _NoSources(InlinePool):
+    async def detect(self, fields: Sequence[Field], profile: ScanProfile, *, timeout_ms: int) -> Detection:  # noqa: ARG002
+        raise OSError
+
+
+def test_what_was_found_in_a_summary_stands_where_its_sources_can_t_be_looked_at() -> None:
+    path = Path()
+    path.workers[1] = path._worker(ScanJudge(_NoSources(scripted())), MacRole.SCAN)
+    asked = summary(f"{CLEAN} <injection>")
+    assert any(message.provenance is Provenance.UNTRUSTED for message in asked.source_messages)
+    assert "INJECTION" in codes(one(asked, path))
 
 
 def test_clean_summary_is_accepted() -> None:

@@ -81,3 +81,15 @@ def test_there_are_never_too_many_reasons() -> None:
     result = asyncio.run(with_laundering(full, [message(PLANTED)], policy(), InlinePool(scripted())))
     assert len(result.reasons) == MAX_REASONS
     assert codes(result) == {ReasonCode.INJECTION, ReasonCode.INSTRUCTION_LAUNDERED}
+
+
+def test_no_code_makes_room_for_another() -> None:
+    many = [Reason.of(ReasonCode.PII, f"candidate.x[{place}]", "scripted:mark") for place in range(MAX_REASONS - 2)]
+    injection, secret = (
+        Reason.of(code, "candidate.summary_text", "scripted:mark") for code in (ReasonCode.INJECTION, ReasonCode.SECRET)
+    )
+    for full in ([*many, injection, secret], [injection, *many[1:], secret, many[0]]):
+        found = replace(judged("<injection>"), reasons=sorted_reasons(full))
+        result = asyncio.run(with_laundering(found, [message(PLANTED)], policy(), InlinePool(scripted())))
+        assert len(result.reasons) == MAX_REASONS
+        assert codes(result) == {*codes(found), ReasonCode.INSTRUCTION_LAUNDERED}
