@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import Evidence, JoinKey, NominatedText, Nomination
+from pratique.contract.records import Evidence, JoinKey, NominatedText, Nomination, Origin
 from pratique.contract.signing import Ed25519Signer
 from pratique.errors import SignerNotAuthorisedError
 from streams.agents.nominating import REPEATED_MS, Nominator
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.authority import authenticate
 from streams.domain.quarantine.automatic import AutomaticAddition, parse_addition
-from tests.fakes.evidence import TRUST, failed, receipt
-from tests.fakes.steps import Record
+from streams.domain.verdicts.joins import Publication
+from tests.fakes.evidence import GATE, NOW_MS, TRUST, decided, failed, receipt
+from tests.fakes.steps import FakeMetrics, Record
 from tests.unit.streams.agents.verdict_bench import (
     CONSISTENCY,
     KEY,
@@ -28,6 +32,7 @@ from tests.unit.streams.agents.verdict_bench import (
     run,
     started,
 )
+from tests.unit.streams.domain.quarantine.automatics import verdict
 
 FINGERPRINT = "f" * 64
 NOMINATION = Nomination(
@@ -168,3 +173,41 @@ def test_a_fingerprint_that_is_none_asks_for_nothing(fingerprint: str) -> None:
 
     gate = run(scenario)
     assert (len(gate.verdicts()), commands(gate)) == (1, [])
+
+
+ANYTHING = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+
+
+def or_anything(*usual: str) -> st.SearchStrategy[str]:
+    return st.one_of(*map(st.just, usual), ANYTHING)
+
+
+CODES = st.lists(or_anything("INJECTION", "KNOWN_FINGERPRINT"), max_size=3).map(tuple)
+PATHS = or_anything("entries[0].content", "candidate.summary_text")
+TEXTS = st.lists(st.builds(NominatedText, PATHS, or_anything("f" * 64, "e" * 64), CODES), max_size=5).map(tuple)
+NAMES = or_anything("name-1")
+DIGESTS = or_anything("1" * 64)
+
+
+@given(
+    st.builds(Nomination, NAMES, CODES, NAMES, NAMES, TEXTS),
+    st.builds(JoinKey, or_anything(KEY.tenant_id), st.sampled_from(Origin), NAMES, DIGESTS, DIGESTS, DIGESTS),
+    st.fixed_dictionaries(
+        {
+            "policy_id": NAMES,
+            "verdict_id": DIGESTS,
+            "request_sha256": DIGESTS,
+            "decided_at": st.one_of(st.just(NOW_MS), st.integers(0, 2**62)),
+        }
+    ),
+)
+def test_whatever_a_stolen_key_nominates_is_no_failure_of_the_verdicts(
+    nomination: Nomination, key: JoinKey, changes: dict[str, Any]
+) -> None:
+    proposal = decided(verdict(**changes), key).decided
+    if proposal is None:
+        raise TypeError
+    nominator = Nominator(lambda: GATE, PARTITIONS, FakeMetrics())
+    for output in nominator.commands([Publication(key, proposal, nomination)]):
+        made = parse_addition(authenticate(output.value or b"", TRUST).payload)
+        assert made.key.tenant_id == key.tenant_id
