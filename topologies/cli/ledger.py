@@ -190,7 +190,9 @@ def _change(action: Action, given: dict[str, Any]) -> None:
     if result is None:
         raise UnavailableError(f"the command was sent; within {given['wait_s']:g} s the ledger said nothing of it")
     row = _row(result)
-    others = _companions(settings, intent, content, given["wait_s"]) if result.entry.accepted else []
+    others, worst = list[Audited](), Exit.DONE
+    if result.entry.accepted:
+        others, worst = _companions(settings, intent, content, given["wait_s"])
     also = [_row(item) for item in others]
     if given["as_json"]:
         print_json({**row, "other_generations": [*also]})
@@ -202,11 +204,16 @@ def _change(action: Action, given: dict[str, Any]) -> None:
         code = ReasonCode(result.entry.reason_code or "")
         click.echo(f"pratique: refused: {REASONS[code].meaning} {REASONS[code].remedy}", err=True)
         sys.exit(int(Exit.NO))
+    if worst is not Exit.DONE:
+        sys.exit(int(worst))
 
 
-def _companions(settings: Settings, intent: Intent, content: str | None, wait_s: float) -> list[Audited]:
-    """Do the same under other key generations; what is not done there is for ``keys fill`` to do."""
-    done = []
+def _companions(settings: Settings, intent: Intent, content: str | None, wait_s: float) -> tuple[list[Audited], Exit]:
+    """Do the same under other key generations, and say whether the command is done.
+
+    What was not put in there is for ``keys fill`` to do. What was not taken out there is withheld still.
+    """
+    done, worst = list[Audited](), Exit.DONE
     for other in companions(settings, intent, content):
         result = change(settings, other, wait_s=wait_s)
         if result is None or not result.entry.accepted:
@@ -214,9 +221,11 @@ def _companions(settings: Settings, intent: Intent, content: str | None, wait_s:
                 f"pratique: not done under key generation {other.key_generation}: see `pratique ledger keys status`",
                 err=True,
             )
+            if intent.action is Action.REMOVE:
+                worst = max(worst, Exit.UNKNOWN if result is None else Exit.NO)
         if result is not None:
             done.append(result)
-    return done
+    return done, worst
 
 
 def _row(audited: Audited) -> dict[str, JsonValue]:
