@@ -41,8 +41,8 @@ from streams.domain.policy.publication import (
 )
 from streams.errors import PolicyError
 
-MAX_ERRORS: Final = 20
-"""Most errors of a grammar that are looked for."""
+MAX_LOOKS: Final = 40
+"""Most times that a grammar is looked at for its errors, with one rule or predicate less each time."""
 
 MAX_RENDERINGS: Final = 500
 """Most texts of one clause that are looked at; an enumeration's words multiply."""
@@ -179,7 +179,7 @@ def lint_grammar(
 def _errors(document: JsonValue) -> Iterator[LintFinding]:
     """Yield a grammar's errors, leaving out each rule and each predicate that has one."""
     dropped = False
-    for _ in range(2 * MAX_ERRORS):
+    for _ in range(MAX_LOOKS):
         try:
             compile_grammar(canonical_bytes(document))
         except PolicyError as error:
