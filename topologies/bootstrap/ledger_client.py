@@ -98,26 +98,27 @@ def located(settings: Settings, scope: Scope, tenant_id: str | None, content: st
 
 
 def companions(settings: Settings, intent: Intent, content: str | None) -> list[Intent]:
-    """Return what has to happen to the same content under other key generations, while a rotation is under way.
+    """Return what has to happen to the same content under other key generations.
 
-    What is put in is put in under the generation to come as well, where content and key are at hand; what is taken out
-    is taken out under every generation.
+    Whatever is wanted is wanted of every entry of the content that is quarantined: what is taken out is taken out under
+    every generation, and what is put in for good has an end under none. What is put in while a rotation is under way is
+    put in under the generation to come as well, where content and key are at hand.
 
     Raises:
         UnavailableError: The cluster does not answer.
     """
-    if intent.action is Action.ADD:
-        following = generations(settings).following
-        held = {key.generation: key for key in fingerprint_keys(settings).held()}
-        if content is None or following not in held or following == intent.key_generation:
-            return []
-        mark = fingerprint(content, held[following].secret)
-        key = LedgerKey(intent.key.scope, intent.key.segment, mark)
-        return [replace(intent, key=key, key_generation=following, replaces=intent.key.fingerprint)]
     with ledger_log(settings) as log:
         heads = partition_heads(log, intent.key.partition(log.partition_count(QUARANTINE_LEDGER)))
     others = [key for key in same_content(intent.key, heads) if heads[key].quarantined]
-    return [replace(intent, key=key, key_generation=heads[key].key_generation) for key in others]
+    found = {key: replace(intent, key=key, key_generation=heads[key].key_generation) for key in others}
+    if intent.action is Action.ADD and content is not None:
+        following = generations(settings).following
+        held = {key.generation: key for key in fingerprint_keys(settings).held()}
+        if following in held and following != intent.key_generation:
+            mark = fingerprint(content, held[following].secret)
+            key = LedgerKey(intent.key.scope, intent.key.segment, mark)
+            found[key] = replace(intent, key=key, key_generation=following, replaces=intent.key.fingerprint)
+    return list(found.values())
 
 
 def history(settings: Settings, key: LedgerKey) -> list[Audited]:

@@ -104,8 +104,6 @@ def release(**given: Any) -> None:  # noqa: ANN401 - the options above
     item = _found(settings, given)
     content = _content(settings, item, given)
     audited = _spoken(settings, item, Action.REMOVE, given)
-    for other in companions(settings, _intent(item, Action.REMOVE, given), None):
-        _done(change(settings, other, wait_s=given["wait_s"]), other, given["wait_s"])
     if content is None:
         _told(item, audited, given, {"rescan": None})
         click.echo("the content is not kept any more: it is scanned when it is recalled again", err=True)
@@ -142,8 +140,12 @@ def _intent(item: Queued, action: Action, given: dict[str, Any]) -> Intent:
 
 
 def _spoken(settings: Settings, item: Queued, action: Action, given: dict[str, Any]) -> Audited:
+    """Return what the ledger said of a curator's word, which is as good for the same content's other entries."""
     intent = _intent(item, action, given)
-    return _done(change(settings, intent, wait_s=given["wait_s"]), intent, given["wait_s"])
+    audited = _done(change(settings, intent, wait_s=given["wait_s"]), intent, given["wait_s"])
+    for other in companions(settings, intent, None):
+        _done(change(settings, other, wait_s=given["wait_s"]), other, given["wait_s"])
+    return audited
 
 
 def _done(audited: Audited | None, intent: Intent, wait_s: float) -> Audited:

@@ -182,15 +182,16 @@ def test_what_the_ledger_refuses_ends_with_1_and_says_why(world: World) -> None:
     assert world.rescanned == []
 
 
+@pytest.mark.parametrize("word", ["confirm", "release"])
 @pytest.mark.parametrize(("is_refused", "exit_code"), [(True, 1), (False, 3)])
-def test_release_is_not_done_before_it_is_done_under_every_generation(
-    world: World, monkeypatch: pytest.MonkeyPatch, *, is_refused: bool, exit_code: int
+def test_a_word_is_not_done_before_it_is_done_under_every_generation(
+    world: World, monkeypatch: pytest.MonkeyPatch, word: str, *, is_refused: bool, exit_code: int
 ) -> None:
     refused = Audited(AT_MS, 8, replace(ACCEPTED, accepted=False, reason_code="LEDGER_REVISION_STALE"))
     answers = {EFFECTIVE.entry.key_generation: Audited(AT_MS, 7, ACCEPTED), "next": refused if is_refused else None}
     monkeypatch.setattr(command, "companions", lambda _, intent, __: [replace(intent, key_generation="next")])
     monkeypatch.setattr(command, "change", lambda _, intent, **__: answers[intent.key_generation])
-    told = run("release", "a" * 8, *WHY)
+    told = run(word, "a" * 8, *WHY)
     assert (told.exit_code, "generation next" in told.stderr, told.stdout) == (exit_code, True, "")
     assert world.rescanned == []
 
