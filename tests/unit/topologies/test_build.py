@@ -422,6 +422,13 @@ def test_no_fetch_waits_long_for_data(tmp_path: Path) -> None:
     assert FETCH_WAIT_MS < 1500  # what Faust would have it
 
 
+def test_the_apps_consumer_is_made_by_that_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_module, "_ConsumerThread", lambda found, **given: (found, given))
+    found = consumer(App())
+    found.loop, found.beacon = object(), object()
+    assert found._new_consumer_thread() == (found, {"loop": found.loop, "beacon": found.beacon})
+
+
 def test_consumer_that_keeps_its_fetch_wait_elsewhere_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver.AIOKafkaConsumerThread, "_create_consumer", lambda *_, **__: SimpleNamespace())
     thread: Any = object.__new__(_ConsumerThread)
