@@ -12,7 +12,7 @@ for either set. Anything else is judged as it was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
@@ -30,7 +30,7 @@ from streams.domain.compaction.constraints import constraint_set
 from streams.domain.compaction.grammar import Grammar
 from streams.domain.compaction.refusal import StepFailed
 from streams.domain.policy.documents import manifest_body, snapshot_body
-from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from streams.domain.policy.model import CommitmentRecord, CommitmentSnapshot, PolicySet
 from streams.domain.policy.recorded import under_policy, unverified_commitments
 from streams.errors import CommitmentsMissingError, CommitmentsStaleError, PolicyError
 
@@ -138,6 +138,18 @@ def documents_changed(first: PolicySet, second: PolicySet) -> tuple[str, ...]:
         "recall": (first.recall, second.recall),
     }
     return tuple(name for name, (one, other) in pairs.items() if one != other)
+
+
+def standing_changed(first: Held, second: Held, tenant_ids: Iterable[str]) -> bool:
+    """Whether one of some tenants has other standing commitments under one policy than under the other."""
+    return any(_standing(first, tenant_id) != _standing(second, tenant_id) for tenant_id in set(tenant_ids))
+
+
+def _standing(held: Held, tenant_id: str) -> tuple[CommitmentRecord, ...] | ReasonCode:
+    try:
+        return held.standing(tenant_id).commitment_records
+    except (CommitmentsMissingError, CommitmentsStaleError) as error:
+        return error.code
 
 
 def _decision(request: CompactionRequested, size: int, held: Held, read: ReadCandidate) -> ShadowDecision:

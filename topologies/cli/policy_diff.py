@@ -22,7 +22,7 @@ from pratique.contract.canonical import JsonValue, parse_json
 from pratique.contract.records import CompactionRequested
 from pratique.errors import RefusedError
 from pratique.jsonform import is_recall
-from streams.application.shadowing import Change, Shadowed, documents_changed, shadowed
+from streams.application.shadowing import Change, Shadowed, documents_changed, shadowed, standing_changed
 from streams.errors import ConfigurationError
 from streams.wire.candidate import read_candidate
 from topologies.bootstrap.authoring import PolicyInHand, Repository, source_policy
@@ -87,7 +87,9 @@ def diff(  # noqa: PLR0913 - a command line's options
                 elsewhere += 1
                 continue
             found.append(shadowed(*item, one, other, lambda text, bound: read_candidate(text, max_bytes=bound)))
-    changed = documents_changed(one.policy_set, other.policy_set)
+        changed = documents_changed(one.policy_set, other.policy_set)
+        if standing_changed(one, other, (item.tenant_id for item in found)):
+            changed = (*changed, "commitments")
     if as_json:
         print_json(_body(found, unread, elsewhere, changed))
     else:

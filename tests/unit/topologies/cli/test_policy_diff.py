@@ -88,6 +88,17 @@ def test_a_tenant_without_commitments_is_an_answer_and_no_unread_line(tmp_path: 
     said = json.loads(run(source, DEMO_SOURCE, "-", "--json", stdin=row).output)
     assert (said["unread"], said["requests"]) == (0, 1)
     assert said["different"][0]["first"]["codes"] == ["COMMITMENTS_MISSING"]
+    assert said["documents_changed"] == ["commitments"]
+
+
+def test_standing_commitments_that_differ_are_named(recorded: str, tmp_path: Path) -> None:
+    source = Path(shutil.copytree(DEMO_SOURCE, tmp_path / "changed"))
+    file = source / "commitments" / "tenant-a.json"
+    document = json.loads(file.read_text())
+    document["records"][0]["record_revision"] += 1
+    file.write_text(json.dumps(document))
+    said = json.loads(run(DEMO_SOURCE, source, "-", "--json", stdin=recorded).output)
+    assert (said["documents_changed"], said["changes"]["NONE"]) == (["commitments"], 2)
 
 
 def test_requests_for_another_policy_are_left_out_and_counted(recorded: str, other: Path) -> None:
