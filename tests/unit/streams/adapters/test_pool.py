@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import weakref
 from typing import TYPE_CHECKING
 
 import psutil
@@ -267,6 +269,16 @@ def test_no_process_outlives_its_parent(how: signal.Signals) -> None:
         assert len(pids) == 2
         parent.send_signal(how)
         _gone(tuple(pids))
+
+
+def test_a_pool_that_is_closed_is_not_kept_for_the_end_of_its_process() -> None:
+    async def run() -> weakref.ref[WorkerPool]:
+        async with WorkerPool(workers=1, factory=SCRIPTED) as pool:
+            return weakref.ref(pool)
+
+    closed = asyncio.run(run())
+    gc.collect()
+    assert closed() is None
 
 
 def test_a_parent_that_forgets_to_close_ends_all_the_same() -> None:
