@@ -1,7 +1,7 @@
 """The model's card: what was measured, as JSON in the artifact and as a page for people.
 
 The contract: every figure on the page is in the artifact's card, which policy pins by digest, or is computed from one
-that is; none is typed by hand.
+that is, or from what the code reads texts with; none is typed by hand.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ import numpy.typing as npt
 
 from infra.models.injection.calibration import BASE_RATE, interval
 from infra.models.injection.corpora import Row
+from infra.models.injection.lexicon import read_concepts
+from infra.models.injection.sources import FOLDS
+from streams.adapters.injection.windows import BLOCK, SCALES
+from streams.domain.scanning.decoding import MAX_DEPTH
 
 PLACE: Final = Path(__file__).resolve().parents[3] / "docs" / "reference" / "injection-model.md"
 
@@ -136,12 +140,12 @@ def write(place: Path, card: Mapping[str, Any], revision: str) -> None:
         "<!-- Made by infra/models/injection/train.py from its measurements; change nothing by hand. -->",
         "# The injection model",
         f"`{revision}`",
-        _wrapped(_ABOUT),
+        _wrapped(_about()),
         "## What a score means",
         _wrapped(_SCORES.format(base_rate=f"{card['base_rate']:.0%}")),
         _table(("scores", "texts", "stated, mean", "measured"), map(_bin, measured["calibration"])),
         "## Measured",
-        _wrapped(_MEASURED),
+        _wrapped(_MEASURED.format(folds=FOLDS)),
         "### Attacks found",
         _rates(measured, attacks=True),
         "### Other texts found (false positives)",
@@ -165,9 +169,10 @@ What a recall policy's `detector_revision` names; a scan policy's `scanner_sha25
 and [recall](recall.md).
 
 It scores how likely a text is to steer a model that reads it: a linear model over hashed character and word n-grams and
-over concepts that are known by words of eighteen languages, in overlapping windows of 128, 384 and 1024 characters; the
-highest window counts. Texts are read folded (case, accents, width, look-alikes, invisible characters) and decoded
-(base64, hex, escapes, ROT13, reversed and others, two deep). Integers alone are added up, in time linear in the text.
+over {concepts} concepts that are known by words of {languages} languages, in overlapping windows of {windows}
+characters; the highest window counts. Texts are read folded (case, accents, width, look-alikes, invisible characters)
+and decoded (base64, hex, escapes, ROT13, reversed and others, to a depth of {depth}). Integers alone are added up, in
+time linear in the text.
 """
 _SCORES: Final = """
 A calibrated probability for a stream of texts of which {base_rate} are attacks: of its texts that score 0.3, three in
@@ -176,7 +181,7 @@ It is no verdict: thresholds are policy's. Below, what scores state is compared 
 that same rate.
 """
 _MEASURED: Final = """
-Every text was scored by a model that had learnt nothing from its source (seven groups of whole repositories, and no
+Every text was scored by a model that had learnt nothing from its source ({folds} groups of whole repositories, and no
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
 The packaged model has learnt from all of them. Texts written for it are measured nowhere. Concept words and written
 texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a corpus that
@@ -200,6 +205,18 @@ _LIMITS: Final = (
     "Whoever has the artifact can look for a wording that scores low. It is one check beside signals and ledger.",
     "Nothing here speaks of images, sound or files.",
 )
+
+
+_NO_LANGUAGES: Final = {"xx", "hl"}
+"""Tags of words that are of every language, and of Hindi in Latin letters."""
+
+
+def _about() -> str:
+    concepts = read_concepts()
+    languages = {language for stems in concepts.values() for language, _ in stems} - _NO_LANGUAGES
+    *lengths, longest = (length * BLOCK for length, _ in SCALES)
+    windows = f"{', '.join(map(str, lengths))} and {longest}"
+    return _ABOUT.format(concepts=len(concepts), languages=len(languages), windows=windows, depth=MAX_DEPTH)
 
 
 def _wrapped(text: str) -> str:
