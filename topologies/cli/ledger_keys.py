@@ -198,10 +198,16 @@ def _said(value: object) -> str:
 
 def _texts(files: tuple[BinaryIO, ...], *, lines: bool) -> Iterator[str]:
     for file in files:
-        for content in file if lines else [file.read(MAX_CONTENT_BYTES + 1)]:
+        for content in _lines(file) if lines else [file.read(MAX_CONTENT_BYTES + 1)]:
             if len(content) > MAX_CONTENT_BYTES:
                 raise MalformedError(f"content has over {MAX_CONTENT_BYTES} bytes; no request can bring so much")
             yield _text(content, is_json=lines)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield a file's lines, of one that is too long no more than shows it."""
+    while line := file.readline(MAX_CONTENT_BYTES + 1):
+        yield line
 
 
 def _text(content: bytes, *, is_json: bool) -> str:
