@@ -414,7 +414,7 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         _ERROR,
         Severity.MEDIUM,
         "A ledger command carries over an entry that is not quarantined, or is of the same key generation.",
-        "Look at what is left with `pratique ledger keys status`; what was released needs no carrying over.",
+        "Look at what is left with `pratique ledger keys left`; what was released needs no carrying over.",
     ),
     (
         ReasonCode.LEDGER_GENERATION_PARTIAL,
