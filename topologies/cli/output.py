@@ -77,5 +77,5 @@ def speaks(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _end(error: PratiqueError, code: Exit) -> NoReturn:
-    click.echo(f"pratique: {error}", err=True)
+    click.echo(f"pratique: {shown(str(error))}", err=True)
     raise SystemExit(int(code))

@@ -22,7 +22,7 @@ from streams.errors import (
     RefusedError,
     UnavailableError,
 )
-from topologies.cli.output import Exit, print_json
+from topologies.cli.output import Exit, print_json, shown
 
 if TYPE_CHECKING:
     from pratique.contract.canonical import JsonValue
@@ -61,5 +61,5 @@ def fail(as_json: bool, code: int, error: PratiqueError, remedy: str) -> NoRetur
     if as_json:
         print_json({"error": str(error), "kind": name, "next": remedy})
     else:
-        click.echo(f"pratique policy: {error}\nNext: {remedy}.", err=True)
+        click.echo(f"pratique policy: {shown(str(error))}\nNext: {remedy}.", err=True)
     sys.exit(code)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from topologies.cli.output import print_table, shown
+from pratique.errors import RefusedError
+from topologies.cli.output import print_table, shown, speaks
 
 
 def test_a_cell_is_no_markup_and_writes_nothing_but_letters(
@@ -30,3 +31,13 @@ def test_nothing_is_cut_in_a_narrow_terminal(
 
 def test_what_is_printable_is_shown_as_it_is() -> None:
     assert shown("caf\u00e9 \u6f22") == "caf\u00e9 \u6f22"
+
+
+def test_an_error_writes_nothing_but_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    @speaks
+    def refused() -> None:
+        raise RefusedError("no \x1b[2J")
+
+    with pytest.raises(SystemExit) as ended:
+        refused()
+    assert (ended.value.code, capsys.readouterr().err) == (1, "pratique: no \\x1b[2J\n")

@@ -36,6 +36,17 @@ class TestLint:
         assert (result.exit_code, json.loads(result.output)["errors"]) == (1, 1)
         assert run("lint", source / "grammar.json").exit_code == 1
 
+    def test_what_a_policy_says_writes_nothing_but_letters(self, source: Path) -> None:
+        file = source / "grammar.json"
+        document = json.loads(file.read_text())
+        document["predicates"].append("deny(\x1b[2J)")
+        file.write_text(json.dumps(document))
+        for arguments in (["lint", source], ["test", EXAMPLES, "--source", source]):
+            result = CliRunner().invoke(policy, [*map(str, arguments)], color=True)
+            assert result.exit_code == 1
+            assert "\\x1b[2J" in result.output
+            assert "\x1b[2J" not in result.output
+
     def test_nothing_found_is_said(self, source: Path) -> None:
         file = source / "grammar.json"
         document = json.loads(file.read_text())
