@@ -23,10 +23,18 @@ class View:
         self.url = url
         self._generation = generation
         self._keys = keys
+        self._clients: dict[RedisIdentity, Redis] = {}
 
     def client(self, identity: RedisIdentity) -> Redis:
-        """Return a connection of an identity."""
-        return connect(self.url, identity, self._keys, {})
+        """Return the connection of an identity."""
+        if identity not in self._clients:
+            self._clients[identity] = connect(self.url, identity, self._keys, {})
+        return self._clients[identity]
+
+    def close(self) -> None:
+        """Close every connection."""
+        for client in self._clients.values():
+            client.close()
 
     @property
     def admin(self) -> Redis:
@@ -67,3 +75,8 @@ class ViewServer(View):
         super().__init__(self.redis.url, folder / "keys", generation)
         self.redis.start()
         self.reset()
+
+    def stop(self) -> None:
+        """Close every connection and end the server."""
+        self.close()
+        self.redis.stop()

@@ -14,6 +14,8 @@ from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters import ledger_rebuild
 from streams.adapters.ledger_applier import LedgerApplier
+from streams.adapters.ledger_check import Difference
+from streams.adapters.redis_keys import meta_key
 from streams.adapters.redis_ledger import Step
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ports.log import Channel
@@ -73,7 +75,7 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     server, kafka = ViewServer(tmp_path, GENERATION), MockKafka()
     environment = {"BOOTSTRAP": kafka.bootstrap, "REDIS_URL": server.url, "KEYS": str(tmp_path / "keys")}
     yield Stack(kafka, server, Settings.read({f"PRATIQUE_{name}": value for name, value in environment.items()}))
-    server.redis.stop()
+    server.stop()
 
 
 def test_processes_fill_the_view_as_the_audit_has_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +93,15 @@ def test_processes_fill_the_view_as_the_audit_has_it(stack: Stack, monkeypatch: 
         looked = view.look_up(tenant_id, {GENERATION: list(MARKS)})
         assert looked.known == set(MARKS) - {TAKEN_OUT}
         assert not looked.position.startswith(f"{NAMESPACE}:")
+
+
+@pytest.mark.parametrize("field", ["quarantined:tenant:tenant-z", "entries:2025-1"])
+def test_a_count_of_what_nobody_has_is_told(stack: Stack, field: str) -> None:
+    stack.write()
+    stack.rebuild()
+    stack.server.admin.hset(meta_key(stack.server.ledger.pointer().namespace, 0), field, "1")
+    found = ledger_view.compare(stack.settings).differences
+    assert found == (Difference("facts", "partition 0", f"{field} differs: 1, not 0"),)
 
 
 def test_what_a_process_refuses_is_refused_and_look_ups_stay_where_they_are(
