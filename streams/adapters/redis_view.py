@@ -32,6 +32,8 @@ POLICY_SECONDS: Final = 1.0
 
 _NOBODY: Final = "0" * 64
 _POLICY: Final = "maxmemory-policy"
+_NOT_THERE: Final = "the ledger's view is not there: run `pratique ledger rebuild`"
+_OTHER_RELEASE: Final = "the ledger's view answers as none of this release does: run `pratique ledger rebuild`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,10 @@ class RedisQuarantineView:
                     raise LedgerViewIncompleteError(
                         f"the ledger's current key generation is {pointer.generation}, and its key is not here"
                     )
-                return self._answer(pointer, flat, segments, answers)
+                try:
+                    return self._answer(pointer, flat, segments, answers)
+                except (ValueError, TypeError) as error:  # a number that is none, or not as many items as there are
+                    raise LedgerViewIncompleteError(_OTHER_RELEASE) from error
             pointer = found  # a rebuild was finished meanwhile: ask where it says
         raise LedgerViewIncompleteError("the ledger's view changes faster than it can be read")
 
@@ -186,9 +191,12 @@ def read_pointer(value: Any) -> Pointer:  # noqa: ANN401 - the client's replies 
     try:
         stated: Mapping[str, str] = value
         count = int(stated["partition_count"])
-        return Pointer(stated["namespace"], count, stated["generation"], stated.get("following", ""))
+        pointer = Pointer(stated["namespace"], count, stated["generation"], stated.get("following", ""))
     except (KeyError, ValueError, TypeError):
-        raise LedgerViewIncompleteError("the ledger's view is not there: run `pratique ledger rebuild`") from None
+        raise LedgerViewIncompleteError(_NOT_THERE) from None
+    if count < 1:
+        raise LedgerViewIncompleteError(_NOT_THERE)
+    return pointer
 
 
 def _quarantined(
@@ -196,9 +204,7 @@ def _quarantined(
 ) -> Iterator[str]:
     """Yield the fingerprints that are quarantined, as both the index and the entries' heads say."""
     if not len(members) == len(present) == len(fingerprints) or present.count("1") != len(heads):
-        raise LedgerViewIncompleteError(
-            "the ledger's view answers as none of this release does: load its functions anew"
-        )
+        raise LedgerViewIncompleteError(_OTHER_RELEASE)
     remaining = iter(heads)
     for item, member, there in zip(fingerprints, members, present, strict=True):
         if member == there == "0":

@@ -35,7 +35,7 @@ INDEX = index_key(*PLACE, "tenant", TENANT, "g1")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewServer]:
     server = ViewServer(tmp_path_factory.mktemp("view"))
     yield server
-    server.redis.stop()
+    server.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -100,11 +100,25 @@ def calls(verify: Redis) -> dict[str, int]:
 # -- what is incomplete --------------------
 
 
+LIBRARY = """#!lua name=pratique
+redis.register_function{function_name = 'pratique_look', flags = {'no-writes'}, callback = function()
+  local time = redis.call('TIME')
+  return %s
+end}
+"""
+OTHER_ANSWER = LIBRARY % "{time}"
+NO_HEADS = LIBRARY % "{{'pratique.ledger-view.v3', '1', time[1] .. '000', '0'}, 0, time, '1', '1', {}}"
 HARMS: dict[str, Callable[[Redis], object]] = {
     "pointer gone": lambda admin: admin.unlink(POINTER),
     "pointer malformed": lambda admin: admin.hset(POINTER, "partition_count", "many"),
+    "pointer of no partitions": lambda admin: admin.hset(POINTER, "partition_count", "0"),
     "facts gone": lambda admin: admin.unlink(META),
     "facts of another schema": lambda admin: admin.hset(META, "schema", "pratique.ledger-view.v0"),
+    "offset no number": lambda admin: admin.hset(META, "applied", "many"),
+    "refreshed at no time": lambda admin: admin.hset(META, "refreshed_ms", "now"),
+    "count no number": lambda admin: admin.hset(META, count_field("tenant", TENANT), "one"),
+    "function of another release": lambda admin: admin.function_load(OTHER_ANSWER, replace=True),
+    "function without heads": lambda admin: admin.function_load(NO_HEADS, replace=True),
     "other generation is current": lambda admin: admin.hset(POINTER, "generation", "g0"),
     "behind": lambda admin: admin.hset(META, "refreshed_ms", "1"),
     "entry gone": lambda admin: admin.unlink(ENTRY),
@@ -144,7 +158,7 @@ def test_server_that_may_evict_is_incomplete(tmp_path: Path) -> None:
         with pytest.raises(LedgerViewIncompleteError, match="evict"):
             view.look_up(TENANT, {"g1": [ONE]})
     finally:
-        server.redis.stop()
+        server.stop()
 
 
 def test_redis_that_is_away_is_incomplete(tmp_path: Path) -> None:
@@ -162,7 +176,7 @@ def test_redis_that_is_away_is_incomplete(tmp_path: Path) -> None:
             "what was applied outlives a kill: it is in the log of appends"
         )
     finally:
-        server.redis.stop()
+        server.stop()
 
 
 @pytest.mark.parametrize(("tenant_id", "fingerprint"), [("a/b", ONE), ("", ONE), (TENANT, "A" * 64), (TENANT, "1")])
@@ -213,6 +227,12 @@ def test_applier_that_stands_elsewhere_is_refused(server: ViewServer, applied: i
     assert refused(server, REMOVE, applied=applied) == "OFFSET"
     with pytest.raises(ViewConflictError):
         server.ledger.advance(*PLACE, applied=applied, following=applied, end=applied)
+
+
+def test_step_that_comes_to_no_later_offset_is_refused(server: ViewServer, view: RedisQuarantineView) -> None:
+    with pytest.raises(ViewConflictError, match="OFFSET"):
+        server.ledger.apply(*PLACE, [Step(ADD.key, ADD.text, "g1", 0, 0)])
+    assert not view.look_up(TENANT, {"g1": [ONE]}).known
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"revision":1}', ADD.text.replace("add", "purge")])
