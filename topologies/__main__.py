@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "policy": "topologies.cli.policy:policy",
     "submit": "topologies.cli.submit:submit",
     "scan": "topologies.cli.scan:scan",
+    "eval": "topologies.cli.eval:evaluation",
     "recall": "topologies.cli.recall:recall",
     "ledger": "topologies.cli.ledger:ledger",
     "quarantine": "topologies.cli.quarantine:quarantine",
