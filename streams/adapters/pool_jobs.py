@@ -19,6 +19,7 @@ from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError
 from streams.application.ports.detection import Detection, ScanFailure
+from streams.domain.policy.model import ViewLimits
 from streams.domain.scanning.finding import Finding, check_name
 from streams.domain.scanning.request import ScanReceipt
 
@@ -126,6 +127,11 @@ class JobQueue:
             self._closed = True
             self._changed.notify_all()
         return self.drain()
+
+
+def stated_limits(limits: ViewLimits) -> dict[str, JsonValue]:
+    """Return how far disguises are taken off, as a job says it."""
+    return {"views": {"max_depth": limits.max_depth, "max_characters": limits.max_characters}}
 
 
 def read_answer(payload: bytes) -> Answer:

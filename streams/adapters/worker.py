@@ -21,14 +21,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
 from pratique.contract.reasons import ReasonCode
-from pratique.errors import PratiqueError
 from streams.adapters.detectors import load_detectors
 from streams.adapters.frames import PeerClosedError, receive_frame, send_frame
-from streams.domain.scanning.finding import Finding, ordered
+from streams.adapters.viewing import detect
+from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.finding import Finding
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import Field, population_of
 from streams.domain.scanning.request import Decision, ScanProfile, ScanReceipt
-from streams.errors import DetectorError, LanguageUnsupportedError
+from streams.domain.scanning.views.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     import socket
@@ -90,20 +91,21 @@ def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Scan
     """Do one job: detect, and make the receipt where it is a scan request.
 
     Args:
-        job: A scan request under ``request``, or fields with a profile.
+        job: A scan request under ``request``, or fields with a profile; beside either, bounds under ``views``.
         detectors: What looks.
         manifest: Which scanner they are.
     """
     request = job.get("request")
     stated = request if request is not None else job
     fields = [Field(item["path"], item["value"]) for item in stated["fields"]]
-    profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]))
+    limits = ViewLimits(**job["views"]) if "views" in job else DEFAULT_LIMITS
+    profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]), limits)
     failure: tuple[ReasonCode, str] | None = None
     findings: list[Finding] = []
     if request is not None and request["scanner_sha256"] != manifest.scanner_sha256:
         failure = (ReasonCode.DETECTOR_ERROR, "scan")
     else:
-        findings, failure = _detect(fields, profile, detectors)
+        findings, failure = detect(fields, profile, detectors)
     body: dict[str, JsonValue] = {
         "findings": [finding.body() for finding in findings[:MAX_FINDINGS]],
         "finding_count": len(findings),
@@ -112,27 +114,6 @@ def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Scan
     if request is not None:
         body["receipt"] = _receipt(request, fields, findings, manifest, failed=failure is not None).body()
     return body
-
-
-def _detect(
-    fields: Sequence[Field], profile: ScanProfile, detectors: Sequence[Detector]
-) -> tuple[list[Finding], tuple[ReasonCode, str] | None]:
-    """Run every detector over every field; one that fails leaves no findings, since they would look complete."""
-    findings: list[Finding] = []
-    for detector in detectors:
-        try:
-            detector.check(profile)
-            findings += detector.scan(fields, profile)
-        except LanguageUnsupportedError:
-            return [], (ReasonCode.LANGUAGE_UNSUPPORTED, detector.manifest.name)
-        except (DetectorError, PratiqueError):
-            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
-        except Exception:  # noqa: BLE001 - a detector that breaks its contract did not look either
-            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
-    try:
-        return ordered(findings, [field.path for field in fields]), None
-    except PratiqueError:
-        return [], (ReasonCode.DETECTOR_ERROR, "scan")
 
 
 def _receipt(

@@ -39,7 +39,7 @@ async def with_laundering(
     fields = list(_untrusted(messages, policy.max_total_bytes))
     if not fields or not any(reason.code is ReasonCode.INJECTION for reason in result.reasons):
         return result
-    profile = ScanProfile(policy.language_profiles, policy.entity_types)
+    profile = ScanProfile(policy.language_profiles, policy.entity_types, policy.views)
     detection = await pool.detect(fields, profile, timeout_ms=policy.timeout_ms)
     found = next((item for item in detection.findings if item.category is Category.INJECTION), None)
     if found is None:

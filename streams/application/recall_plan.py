@@ -115,7 +115,7 @@ def plan_scan(
         entries=tuple(
             PlannedEntry(entry, _fingerprints(entry, policy_set, keys, failure)) for entry in request.entries
         ),
-        profile=ScanProfile(policy_set.scan.language_profiles, policy_set.scan.entity_types),
+        profile=ScanProfile(policy_set.scan.language_profiles, policy_set.scan.entity_types, policy_set.scan.views),
         timeout_ms=policy_set.scan.timeout_ms,
         versions=versions,
     )

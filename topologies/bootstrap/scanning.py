@@ -82,7 +82,7 @@ class Scanner:
     def __init__(self, scan: Scan, *, workers: int | None = None, factory: str = STANDARD) -> None:
         count = workers or len(os.sched_getaffinity(0))
         self._scan = scan
-        self._profile = ScanProfile(scan.policy.language_profiles, scan.policy.entity_types)
+        self._profile = ScanProfile(scan.policy.language_profiles, scan.policy.entity_types, scan.policy.views)
         self._pool = WorkerPool(workers=count, factory=factory, max_pending=_PENDING_PER_WORKER * count)
 
     async def start(self) -> ScannerIdentity:

@@ -1,10 +1,10 @@
 """``pratique scan``: look for secrets, personal data and the like in texts, with the scanner that the gate uses.
 
 The contract (contract page, Commands): ``--jsonl`` takes JSON lines ``{"id", "text", "lang"?}`` and prints
-``{"id", "findings": [{"category", "detector", "type", "start", "end", "score"}]}`` for each, in order; a line that
-could not be scanned is answered ``{"id", "error"}`` with a reason code and without findings, since none would look
-clean. ``start`` and ``end`` are offsets in characters. Without ``--jsonl``, files are scanned whole and findings shown
-with masked values.
+``{"id", "findings": [{"category", "detector", "type", "start", "end", "score"}]}`` for each, in order, with a
+``detail`` in a finding where a disguise was taken off; a line that could not be scanned is answered ``{"id", "error"}``
+with a reason code and without findings, since none would look clean. ``start`` and ``end`` are offsets in characters.
+Without ``--jsonl``, files are scanned whole and findings shown with masked values.
 
 Exit: with ``--jsonl`` 0 every line was scanned, whatever was found; else 0 nothing was found, 1 something was. 2 a line
 or file was malformed; 3 one could not be scanned.
@@ -174,7 +174,9 @@ async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool) 
     if as_json:
         print_json(shown)
     else:
-        print_table(f"{len(rows)} findings", ("file", "line", "category", "type", "detector", "score", "value"), rows)
+        print_table(
+            f"{len(rows)} findings", ("file", "line", "category", "type", "detector", "score", "read as", "value"), rows
+        )
     return worst
 
 
@@ -197,6 +199,7 @@ def _row(source: Path, text: str, finding: Finding) -> list[str]:
         finding.type,
         finding.detector,
         f"{finding.score:.2f}",
+        finding.detail or "plain",
         _masked(text, finding),
     ]
 

@@ -49,6 +49,9 @@ class InjectionDetector:
         settings: dict[str, JsonValue] = {"finding_score": FINDING_SCORE, "reads": REVISION}
         self._manifest = DetectorManifest(NAME, self._scorer.version, self._scorer.sha256, settings)
 
+    own_views: Final = True
+    """Its model has learnt from its own readings."""
+
     @property
     def manifest(self) -> DetectorManifest:
         """Name, model and threshold."""

@@ -47,6 +47,14 @@ class Detector(Protocol):
         """
 
 
+def has_own_views(detector: Detector) -> bool:
+    """Say whether a detector takes disguises off itself, by an attribute ``own_views``; then it gets the texts alone.
+
+    Others are given further fields, one for each way that a text reads, and need not know.
+    """
+    return bool(getattr(detector, "own_views", False))
+
+
 @dataclass(frozen=True, slots=True)
 class ScanFailure:
     """Why a scan came to no conclusion.

@@ -9,6 +9,7 @@ Nothing here verifies a signature; what calls these functions got the bytes from
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
@@ -22,6 +23,7 @@ from streams.domain.policy.model import (
     InvariantRecord,
     RecallPolicy,
     ScanPolicy,
+    ViewLimits,
 )
 from streams.domain.policy.quarantine_rules import field_names, quarantine_rule
 from streams.errors import PolicyError
@@ -54,6 +56,8 @@ MAX_MESSAGES: Final = 100_000
 MAX_RECORDS: Final = 256
 MAX_SCORE: Final = 100
 MAX_CONTENT_CHARACTERS: Final = 1_000_000
+MAX_VIEW_DEPTH: Final = 8
+MAX_VIEW_CHARACTERS: Final = 64 * 1024 * 1024
 
 COMPACTION_FIELDS: Final = (
     "schema_version",
@@ -85,6 +89,8 @@ _SCAN_FIELDS: Final = (
     "max_total_bytes",
     "timeout_ms",
 )
+_VIEWS: Final = "views"
+_VIEW_FIELDS: Final = ("max_depth", "max_characters")
 _RECALL_FIELDS: Final = (
     "schema_version",
     "policy_version",
@@ -228,7 +234,8 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
     Raises:
         PolicyError: It is not a ``pratique.scan-policy.v1`` document within bounds, or leaves out a root.
     """
-    fields = Fields(value, "scan policy", _SCAN_FIELDS, PolicyError)
+    has_views = isinstance(value, Mapping) and _VIEWS in value
+    fields = Fields(value, "scan policy", (*_SCAN_FIELDS, _VIEWS) if has_views else _SCAN_FIELDS, PolicyError)
     fields.literal("schema_version", SCAN_SCHEMA_VERSION)
     roots = fields.texts("field_roots", maximum=len(FIELD_ROOTS))
     if roots != FIELD_ROOTS:
@@ -243,6 +250,15 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
         field_roots=roots,
         max_total_bytes=fields.integer("max_total_bytes", minimum=1, maximum=MAX_REQUEST_BYTES),
         timeout_ms=fields.integer("timeout_ms", minimum=1, maximum=MAX_DEADLINE_MS),
+        views=_view_limits(fields.raw(_VIEWS)) if has_views else ViewLimits(),
+    )
+
+
+def _view_limits(value: JsonValue) -> ViewLimits:
+    fields = Fields(value, "scan policy: views", _VIEW_FIELDS, PolicyError)
+    return ViewLimits(
+        max_depth=fields.integer("max_depth", minimum=1, maximum=MAX_VIEW_DEPTH),
+        max_characters=fields.integer("max_characters", minimum=1, maximum=MAX_VIEW_CHARACTERS),
     )
 
 

@@ -120,6 +120,19 @@ class CommitmentSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewLimits:
+    """How far the scan takes disguises off a text.
+
+    Attributes:
+        max_depth: Disguises inside each other that are taken off; what is deeper is not read.
+        max_characters: Most characters that all readings of a field have together, unpacked ones included.
+    """
+
+    max_depth: int = 4
+    max_characters: int = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
 class ScanPolicy:
     """What is scanned for, by which scanner, in which bounds (AID-I-004.008 G003)."""
 
@@ -132,6 +145,7 @@ class ScanPolicy:
     field_roots: tuple[str, ...]
     max_total_bytes: int
     timeout_ms: int
+    views: ViewLimits = ViewLimits()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 MAX_DEPTH: Final = 2
 """Encodings inside each other that are looked through."""
@@ -96,17 +96,40 @@ def decoded_layers(text: str, *, max_depth: int = MAX_DEPTH) -> Iterator[Layer]:
         layers = inner
 
 
-class _Decoded(NamedTuple):
+class Decoded(NamedTuple):
+    """What a run says.
+
+    Attributes:
+        text: As text.
+        whole: Whether that is all of it.
+        inner: What was undone inside the run, in our own words.
+    """
+
     text: str
     whole: bool = True
+    inner: tuple[str, ...] = ()
 
 
-def _runs(text: str) -> Iterator[tuple[str, int, int, _Decoded]]:
+Reading: TypeAlias = Callable[[bytes], Decoded | None]
+"""Says whether bytes are a text, and which."""
+
+
+def alphabet_runs(text: str, reading: Reading) -> Iterator[tuple[str, int, int, Decoded]]:
+    """Yield the runs of a text that are written in another alphabet: its name, where they are, and what they say.
+
+    Args:
+        text: Any text.
+        reading: Reads what a run stands for.
+    """
     for name, pattern, decode in _ALPHABETS:
         for match in pattern.finditer(text):
-            decoded = decode(match.group())
+            decoded = decode(match.group(), reading)
             if decoded is not None and decoded.text != match.group():
                 yield name, match.start(), match.end(), decoded
+
+
+def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
+    yield from alphabet_runs(text, text_of)
     for name, pattern, fewest in _ESCAPES:
         for start, end in _clusters(text, pattern, fewest):
             decoded = _unescaped(name, pattern, text[start:end])
@@ -141,11 +164,11 @@ def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
     return (before + 1 if before >= 0 else low), (after if after >= 0 else high)
 
 
-def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> _Decoded | None:
+def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> Decoded | None:
     if name == "html":
-        return _Decoded(html.unescape(run))
+        return Decoded(html.unescape(run))
     if name == "unicode-escape":
-        return _Decoded(_surrogates(pattern.sub(_code_point, run)))
+        return Decoded(_surrogates(pattern.sub(_code_point, run)))
     digits = {"percent": 1, "quoted-printable": 1, "hex-escape": 2, "octal-escape": 1}[name]
     base = 8 if name == "octal-escape" else 16
     raw = bytearray()
@@ -155,7 +178,7 @@ def _unescaped(name: str, pattern: re.Pattern[str], run: str) -> _Decoded | None
         raw.append(int(match.group()[digits:], base))
         place = match.end()
     raw += run[place:].encode("utf-8", "replace")
-    return _text_of(bytes(raw), strict=False)
+    return text_of(bytes(raw), strict=False)
 
 
 def _code_point(match: re.Match[str]) -> str:
@@ -168,13 +191,13 @@ def _surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _base64_text(run: str) -> _Decoded | None:
+def _base64_text(run: str, reading: Reading) -> Decoded | None:
     lines = run.rstrip("=").translate(_URL_SAFE).split()
-    found = _text_of(_base64_bytes("".join(lines)))
+    found = reading(_base64_bytes("".join(lines)))
     if len(lines) == 1 or (found is not None and found.whole):
         return found
     # A line before it that is no part of it has moved all letters, and one after it has ended the text.
-    by_line = _text_of(b"".join(map(_base64_bytes, lines)))
+    by_line = reading(b"".join(map(_base64_bytes, lines)))
     return None if by_line is None else by_line._replace(whole=False)
 
 
@@ -187,11 +210,11 @@ def _base64_bytes(letters: str) -> bytes:
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
-def _base32_text(run: str) -> _Decoded | None:
+def _base32_text(run: str, reading: Reading) -> Decoded | None:
     letters = run.rstrip("=")
     letters = letters[: len(letters) // 8 * 8 + _BASE32_TAILS[len(letters) % 8]]
     try:
-        return _text_of(base64.b32decode(letters + "=" * (-len(letters) % 8)))
+        return reading(base64.b32decode(letters + "=" * (-len(letters) % 8)))
     except (ValueError, binascii.Error):
         return None
 
@@ -199,28 +222,33 @@ def _base32_text(run: str) -> _Decoded | None:
 _BASE32_TAILS: Final = (0, 0, 2, 2, 4, 5, 5, 7)
 
 
-def _hex_text(run: str) -> _Decoded | None:
+def _hex_text(run: str, reading: Reading) -> Decoded | None:
     digits = re.sub(r"^0[xX]|[ :,]", "", run)
-    return _text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    return reading(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
-def _binary_text(run: str) -> _Decoded | None:
+def _binary_text(run: str, reading: Reading) -> Decoded | None:
     bits = run.replace(" ", "").replace(",", "")
     bits = bits[: len(bits) // 8 * 8]
-    return _text_of(int(bits, 2).to_bytes(len(bits) // 8, "big"))
+    return reading(int(bits, 2).to_bytes(len(bits) // 8, "big"))
 
 
-def _morse_text(run: str) -> _Decoded | None:
+def _morse_text(run: str, _: Reading) -> Decoded | None:
     words = re.split(r"\s*[/|]\s*|\s{3,}", run.replace("\u00b7", ".").replace("\u2212", "-"))
     letters = [[_LETTERS_OF_MORSE.get(letter, "") for letter in word.split()] for word in words]
     known = sum(bool(letter) for word in letters for letter in word)
     total = sum(map(len, letters))
     readable = known >= SHORTEST_LETTERS and known >= _READABLE * total
-    return _Decoded(" ".join(map("".join, letters))) if readable else None
+    return Decoded(" ".join(map("".join, letters))) if readable else None
 
 
-def _text_of(raw: bytes, *, strict: bool = True) -> _Decoded | None:
-    """Return bytes as text, where they are one: UTF-8, or Latin letters in UTF-16, which have zeros between them."""
+def text_of(raw: bytes, *, strict: bool = True) -> Decoded | None:
+    """Return bytes as text, where they are one: UTF-8, or Latin letters in UTF-16, which have zeros between them.
+
+    Args:
+        raw: Any bytes.
+        strict: Whether a byte that is no character makes them none.
+    """
     if len(raw) < SHORTEST_LETTERS:
         return None
     # Read as UTF-16, zeros that are added to a text would make another one of it; left out, they change nothing.
@@ -230,11 +258,11 @@ def _text_of(raw: bytes, *, strict: bool = True) -> _Decoded | None:
         text = plain.decode(encoding)
     readable = sum(letter.isprintable() or letter.isspace() for letter in text)
     is_text = readable >= _READABLE * len(text) and not (strict and "\ufffd" in text)
-    found = _Decoded(text) if is_text else _Decoded(" ".join(_STRETCH.findall(text)), whole=False)
+    found = Decoded(text) if is_text else Decoded(" ".join(_STRETCH.findall(text)), whole=False)
     return found if any(map(str.isalpha, found.text)) else None
 
 
-_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], _Decoded | None]], ...]] = (
+_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, Reading], Decoded | None]], ...]] = (
     ("base64", _BASE64, _base64_text),
     ("base32", _BASE32, _base32_text),
     ("hex", _HEX, _hex_text),

@@ -42,6 +42,7 @@ class Finding:
         start: Offset of the first character within the field.
         end: Offset after the last character.
         score: The detector's confidence, 0 to 1.
+        detail: How the text was read (``base64+gzip``), in our own words; empty where it stands there plainly.
     """
 
     category: Category
@@ -51,10 +52,11 @@ class Finding:
     start: int
     end: int
     score: float
+    detail: str = ""
 
     def body(self) -> dict[str, JsonValue]:
-        """Return the finding as a JSON object."""
-        return {
+        """Return the finding as a JSON object; ``detail`` is in it only where there is one."""
+        body: dict[str, JsonValue] = {
             "category": self.category.value,
             "detector": self.detector,
             "type": self.type,
@@ -63,6 +65,7 @@ class Finding:
             "end": self.end,
             "score": self.score,
         }
+        return {**body, "detail": self.detail} if self.detail else body
 
     @classmethod
     def of(cls, body: Mapping[str, JsonValue]) -> Finding:
@@ -75,13 +78,14 @@ class Finding:
             detector, kind = (check_name(body[key]) for key in ("detector", "type"))
             path, start, end, score = (body[key] for key in ("path", "start", "end", "score"))
             category = Category(body["category"])
+            detail = check_name(body["detail"]) if "detail" in body else ""
         except (KeyError, ValueError):
             raise MalformedError("finding is not of its closed form") from None
         if not isinstance(path, str) or not isinstance(score, int | float) or isinstance(score, bool):
             raise MalformedError("finding is not of its closed form")
         if type(start) is not int or type(end) is not int or not 0 <= start <= end:
             raise MalformedError("finding is not of its closed form")
-        return cls(category, detector, kind, path, start, end, float(score))
+        return cls(category, detector, kind, path, start, end, float(score), detail)
 
 
 def check_name(name: JsonValue) -> str:
@@ -111,5 +115,13 @@ def ordered(findings: Iterable[Finding], paths: Sequence[str]) -> list[Finding]:
         raise MalformedError("finding names a field that was not scanned")
     return sorted(
         distinct,
-        key=lambda item: (rank[item.path], item.start, item.end, item.category.value, item.detector, item.type),
+        key=lambda item: (
+            rank[item.path],
+            item.start,
+            item.end,
+            item.category.value,
+            item.detector,
+            item.type,
+            item.detail,
+        ),
     )

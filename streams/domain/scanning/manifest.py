@@ -9,11 +9,12 @@ It says nothing about the machine: the same detectors give the same digest every
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.errors import MalformedError
+from streams.domain.scanning.views.limits import REVISION as VIEWS_REVISION
 
 MANIFEST_SCHEMA_VERSION: Final = "pratique.scanner-manifest.v1"
 _ENTRY_KEYS: Final = frozenset({"name", "version", "rules_sha256", "settings"})
@@ -47,9 +48,15 @@ class DetectorManifest:
 
 @dataclass(frozen=True, slots=True)
 class ScannerManifest:
-    """All detectors of a scanner, by name."""
+    """All detectors of a scanner, by name, and how texts are read for them.
+
+    Attributes:
+        detectors: By name.
+        views: Revision of the readings that detectors are given beside the text itself.
+    """
 
     detectors: tuple[DetectorManifest, ...]
+    views: int = VIEWS_REVISION
 
     @classmethod
     def of(cls, entries: Sequence[DetectorManifest]) -> ScannerManifest:
@@ -78,6 +85,7 @@ class ScannerManifest:
         return {
             "schema_version": MANIFEST_SCHEMA_VERSION,
             "detectors": [entry.body() for entry in self.detectors],
+            "views": self.views,
         }
 
 
@@ -92,7 +100,10 @@ def read_manifest(body: JsonValue) -> ScannerManifest:
     listed = body.get("detectors")
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise MalformedError("scanner manifest lists no detectors")
-    return ScannerManifest.of([_entry(item) for item in listed])
+    views = body.get("views")
+    if type(views) is not int:
+        raise MalformedError("scanner manifest does not say how texts are read")
+    return replace(ScannerManifest.of([_entry(item) for item in listed]), views=views)
 
 
 def _entry(item: JsonValue) -> DetectorManifest:

@@ -16,9 +16,10 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
 from pratique.errors import MalformedError, TooLargeError
-from streams.domain.policy.model import ScanPolicy
+from streams.domain.policy.model import ScanPolicy, ViewLimits
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import FIELD_ROOTS, ScanPopulation
+from streams.domain.scanning.views.limits import DEFAULT_LIMITS
 from streams.errors import DetectorError, PolicyError
 
 REQUEST_SCHEMA_VERSION: Final = "aidefend.compaction-secret-scan-request.v1"
@@ -36,10 +37,17 @@ class Decision(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScanProfile:
-    """What to look for: languages and entity types, from policy."""
+    """What to look for, from policy.
+
+    Attributes:
+        language_profiles: Languages.
+        entity_types: Kinds of personal data.
+        limits: How far disguises are taken off.
+    """
 
     language_profiles: tuple[str, ...]
     entity_types: tuple[str, ...]
+    limits: ViewLimits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class ScanRequest:
         population_sha256: Digest of what is to be scanned.
         field_count: Number of fields to be scanned.
         timeout_ms: How long the scanner may take.
+        limits: How far disguises are taken off; the seed's request has no such field, its policy's digest covers it.
     """
 
     body: Mapping[str, JsonValue]
@@ -63,6 +72,7 @@ class ScanRequest:
     population_sha256: str
     field_count: int
     timeout_ms: int
+    limits: ViewLimits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +196,7 @@ def scan_request(policy: ScanPolicy, population: ScanPopulation) -> ScanRequest:
         population.sha256,
         population.field_count,
         policy.timeout_ms,
+        policy.views,
     )
 
 

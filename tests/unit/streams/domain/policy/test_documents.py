@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pratique.contract.canonical import canonical_sha256
+from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.domain.policy import documents
+from streams.domain.policy.model import ViewLimits
 from streams.errors import PolicyError
 from tests.unit.streams.domain.policy import samples
 
@@ -152,6 +153,20 @@ def test_the_snapshot_digest_is_the_seeds() -> None:
     read = documents.commitment_snapshot(value)
     assert read.snapshot_sha256 == canonical_sha256(value)
     assert documents.snapshot_body(read) == value
+
+
+def test_how_far_disguises_are_taken_off_is_policy_s() -> None:
+    assert documents.scan_policy(samples.scan()).views == ViewLimits()
+    stated = {"max_depth": 2, "max_characters": 1_000}
+    assert documents.scan_policy({**samples.scan(), "views": stated}).views == ViewLimits(2, 1_000)
+
+
+@pytest.mark.parametrize(
+    "stated", [None, {}, {"max_depth": 2}, {"max_depth": 0, "max_characters": 1}, {"max_depth": 9, "max_characters": 1}]
+)
+def test_bounds_of_readings_are_bounded(stated: JsonValue) -> None:
+    with pytest.raises(PolicyError):
+        documents.scan_policy({**samples.scan(), "views": stated})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.errors import MalformedError, TooLargeError
-from streams.domain.scanning.manifest import DetectorManifest, ScannerManifest
+from streams.domain.scanning.manifest import DetectorManifest, ScannerManifest, read_manifest
 from streams.domain.scanning.population import FIELD_ROOTS, scan_population
 from streams.domain.scanning.request import (
     Decision,
@@ -167,6 +167,15 @@ def test_the_bound_is_over_canonical_bytes_and_exact() -> None:
 def test_the_scanner_s_digest_covers_version_rules_and_settings(entry: DetectorManifest) -> None:
     before = ScannerManifest.of([DetectorManifest("scripted", "1", "0" * 64, {})])
     assert ScannerManifest.of([entry]).scanner_sha256 != before.scanner_sha256
+
+
+def test_the_scanner_s_digest_covers_how_texts_are_read() -> None:
+    before = ScannerManifest.of([DetectorManifest("scripted", "1", "0" * 64, {})])
+    other = replace(before, views=before.views + 1)
+    assert other.scanner_sha256 != before.scanner_sha256
+    assert read_manifest(other.body()) == other
+    with pytest.raises(MalformedError):
+        read_manifest({**before.body(), "views": "1"})
 
 
 def test_detectors_have_no_order() -> None:

@@ -1,0 +1,154 @@
+"""The engine between a worker and its detectors: every field in all its readings, every finding where it really stands.
+
+The contract: each detector sees the fields and, as further fields, their other readings; what it finds in one is
+reported in the original's offsets, with how the text was read as its detail. One thing is reported once: a finding of
+the same detector and type that overlaps one of an earlier reading is that one, and the plain text is the earliest. A
+detector that takes disguises off itself (``own_views``) sees the fields alone.
+
+Whatever fails leaves no findings, since they would look complete: a detector that raises, or a text whose readings
+exceed the bounds (TOO_LARGE).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pratique.contract.reasons import ReasonCode
+from pratique.errors import MalformedError, PratiqueError, TooLargeError
+from streams.application.ports.detection import has_own_views
+from streams.domain.scanning.finding import Finding, ordered
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.views.readings import readings
+from streams.errors import DetectorError, LanguageUnsupportedError
+
+if TYPE_CHECKING:
+    from streams.application.ports.detection import Detector
+    from streams.domain.scanning.request import ScanProfile
+    from streams.domain.scanning.views.model import View
+
+VIEWS: Final = "views"
+"""Who names what went wrong before any detector looked."""
+
+_MOST_DETAIL: Final = 128
+
+Failure: TypeAlias = tuple[ReasonCode, str]
+
+
+def detect(
+    fields: Sequence[Field], profile: ScanProfile, detectors: Sequence[Detector]
+) -> tuple[list[Finding], Failure | None]:
+    """Run every detector over every field in all its readings.
+
+    Args:
+        fields: What is scanned.
+        profile: What to look for, and how far to look.
+        detectors: Who looks.
+
+    Returns:
+        The findings in the order of the fields, then of the text; or none, and why.
+    """
+    try:
+        views = _views(fields, profile)
+    except TooLargeError:
+        return [], (ReasonCode.TOO_LARGE, VIEWS)
+    further = [Field(path, view.text) for path, (_, view) in views.items()]
+    found: list[Finding] = []
+    for detector in detectors:
+        try:
+            detector.check(profile)
+            given = fields if has_own_views(detector) else [*fields, *further]
+            found += _original(detector.scan(given, profile), views)
+        except LanguageUnsupportedError:
+            return [], (ReasonCode.LANGUAGE_UNSUPPORTED, detector.manifest.name)
+        except (DetectorError, PratiqueError):
+            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
+        except Exception:  # noqa: BLE001 - a detector that breaks its contract did not look either
+            return [], (ReasonCode.DETECTOR_ERROR, detector.manifest.name)
+    try:
+        return ordered(found, [field.path for field in fields]), None
+    except PratiqueError:
+        return [], (ReasonCode.DETECTOR_ERROR, "scan")
+
+
+def _views(fields: Iterable[Field], profile: ScanProfile) -> dict[str, tuple[str, View]]:
+    """Return what fields read as beside themselves, by a path of its own, each with the field's path."""
+    views: dict[str, tuple[str, View]] = {}
+    for field in fields:
+        for number, view in enumerate(readings(field.value, profile.limits)):
+            if number:
+                views[f"{VIEWS}:{number}:{field.path}"] = (field.path, view)
+    return views
+
+
+def _original(found: Sequence[Finding], views: Mapping[str, tuple[str, View]]) -> list[Finding]:
+    """Return one detector's findings where they stand in the fields, each once.
+
+    Raises:
+        MalformedError: A finding reaches beyond its field.
+    """
+    kept = [finding for finding in found if finding.path not in views]
+    if len(kept) == len(found):
+        return kept
+    taken: dict[tuple[str, str, str], _Spans] = {}
+    for finding in kept:
+        taken.setdefault(_key(finding), _Spans()).add(finding.start, finding.end)
+    rank = {path: number for number, path in enumerate(views)}
+    for finding in sorted((item for item in found if item.path in views), key=lambda item: rank[item.path]):
+        path, view = views[finding.path]
+        if not finding.start <= finding.end <= len(view.text):
+            raise MalformedError("finding is outside its field")
+        place = view.place(finding.start, finding.end)
+        if place is None:
+            continue
+        mapped = replace(
+            finding, path=path, start=place.start, end=place.end, detail=_detail(place.kinds or view.kinds)
+        )
+        if taken.setdefault(_key(mapped), _Spans()).add(mapped.start, mapped.end):
+            kept.append(mapped)
+    return kept
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.path, finding.category.value, finding.type
+
+
+def _detail(kinds: Sequence[str]) -> str:
+    """Return how a text was read as one word, of what fits."""
+    detail = ""
+    for kind in kinds:
+        longer = f"{detail}+{kind}" if detail else kind
+        if len(longer) > _MOST_DETAIL:
+            break
+        detail = longer
+    return detail
+
+
+class _Spans:
+    """Spans that are taken, merged where they overlap."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[int, int]] = []
+
+    def add(self, start: int, end: int) -> bool:
+        """Take a span; says whether it was free."""
+        end = max(end, start + 1)
+        first = bisect_left(self._spans, start, key=_end_before)
+        last = bisect_right(self._spans, end - 1, key=_start_of)
+        overlapped = self._spans[first:last]
+        if overlapped:
+            self._spans[first:last] = [(min(start, overlapped[0][0]), max(end, overlapped[-1][1]))]
+            return False
+        insort(self._spans, (start, end))
+        return True
+
+
+def _start_of(span: tuple[int, int]) -> int:
+    return span[0]
+
+
+def _end_before(span: tuple[int, int]) -> int:
+    """Return a span's last place: one that ends before a start does not overlap it."""
+    return span[1] - 1

@@ -1,0 +1,163 @@
+"""Characters that are not what they seem: invisible ones, compatibility forms, and letters of another script.
+
+The contract: ``cleared`` returns the edits that leave what a reader takes the text for. Compatibility forms and digits
+of other scripts become the ASCII that they stand for, letters that look Latin become Latin in a token that has Latin
+letters or digits, and what has no width is dropped where it stands beside ASCII: between the letters of Persian or
+Indic words, and inside an emoji, it has work to do and hides nothing that a detector looks for. Characters that spell
+ASCII invisibly (the tag block, variation selectors, zero-width bits) are read. Case stays, since a token has one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from streams.domain.scanning.views.confusables import LATIN
+from streams.domain.scanning.views.model import Edit
+
+UNHIDDEN: Final = "unhidden"
+NORMALISED: Final = "normalised"
+CONFUSABLES: Final = "confusables"
+
+INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that have no width: as a class of a pattern."""
+
+_TAG_BASE: Final = 0xE0000
+_SPELLING: Final = re.compile("[\U000e0020-\U000e007e]+")
+_SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_BITS: Final = re.compile("[\u200b\u200c\u200d\u2060\ufeff]{16,}")
+_HIDDEN: Final = re.compile(f"[{INVISIBLE}]+")
+
+
+def _folding() -> dict[str, str]:
+    """Return the characters that a compatibility form or a digit's value makes ASCII of one character."""
+    folding = {}
+    for code in (*range(0x80, 0x3400), *range(0xA000, 0xABFF), *range(0xF900, 0x10000), *range(0x10000, 0x1FC00)):
+        letter = chr(code)
+        value = unicodedata.decimal(letter, None)
+        plain = unicodedata.normalize("NFKC", letter) if value is None else str(value)
+        if len(plain) == 1 and plain.isascii() and plain.isprintable() and not plain.isspace():
+            folding[letter] = plain
+    return folding
+
+
+FOLDING: Final = _folding()
+
+
+def _pattern(letters: Iterator[str] | list[str]) -> str:
+    codes = sorted(map(ord, letters))
+    parts, first = [], None
+    for place, code in enumerate(codes):
+        first = code if first is None else first
+        if place + 1 == len(codes) or codes[place + 1] != code + 1:
+            parts.append(f"{chr(first)}-{chr(code)}")
+            first = None
+    return "".join(parts)
+
+
+_ALIKE: Final = _pattern(list(LATIN))
+_FOLDED: Final = re.compile(f"[{_pattern(list(FOLDING))}]+")
+_MIXED: Final = re.compile(f"[A-Za-z0-9_][{_ALIKE}]|[{_ALIKE}][A-Za-z0-9_]")
+_TOKEN: Final = re.compile(r"[\w./+=@:-]{1,4096}")
+_ASCII_NEAR: Final = re.compile(r"[!-~]")
+_MARKS: Final = re.compile(f"[{_pattern([*FOLDING])}{INVISIBLE}]")
+
+
+def cleared(text: str) -> list[Edit]:
+    """Return what is taken off a text's characters, in order; an ASCII text costs one look."""
+    if text.isascii():
+        return []
+    found: list[Edit] = []
+    if _MARKS.search(text):
+        found += _unhidden(text)
+        found += (
+            Edit(run.start(), run.end(), run.group().translate(_FOLD), NORMALISED, aligned=True)
+            for run in _FOLDED.finditer(text)
+            if _matters(run.group())
+        )
+    found += _latin(text)
+    return sorted(found)
+
+
+_FOLD: Final = {ord(letter): plain for letter, plain in FOLDING.items()}
+
+
+def _matters(run: str) -> bool:
+    """Say whether a run has more to it than punctuation, which scripts of East Asia use wide everywhere."""
+    return any(letter.isalnum() or letter in "＠．" for letter in run)  # noqa: RUF001 - wide signs are meant
+
+
+def _unhidden(text: str) -> Iterator[Edit]:
+    for run in _HIDDEN.finditer(text):
+        said = _spelt(run.group())
+        if said or _beside_ascii(text, run.start(), run.end()):
+            yield Edit(run.start(), run.end(), said, UNHIDDEN)
+
+
+def _beside_ascii(text: str, start: int, end: int) -> bool:
+    """Say whether what is hidden stands beside ASCII or what folds to it."""
+    around = text[start - 1 : start] + text[end : end + 1]
+    return any("!" <= letter <= "~" or letter in FOLDING or letter in LATIN for letter in around)
+
+
+def _spelt(run: str) -> str:
+    """Return what invisible characters spell; nothing where they do not."""
+    tags = "".join(chr(ord(tag) - _TAG_BASE) for spelt in _SPELLING.findall(run) for tag in spelt)
+    return tags or _carried(run) or _bits(run)
+
+
+def _carried(run: str) -> str:
+    """Return the bytes that variation selectors stand for: the first sixteen, then the others."""
+    match = _SELECTORS.search(run)
+    if match is None:
+        return ""
+    codes = map(ord, match.group())
+    raw = bytes(code - 0xFE00 if code < _TAG_BASE else code - 0xE0100 + 16 for code in codes)
+    text = raw.decode("utf-8", "replace")
+    return text if text.isprintable() and "\ufffd" not in text else ""
+
+
+def _bits(run: str) -> str:
+    """Return the text that two characters without width stand for, as the bits of its bytes."""
+    match = _BITS.search(run)
+    kinds = sorted(set(match.group())) if match else []
+    if match is None or len(kinds) != 2:  # noqa: PLR2004 - a zero and a one
+        return ""
+    for zero, one in (kinds, kinds[::-1]):
+        bits = match.group().replace(zero, "0").replace(one, "1")
+        bits = bits[: len(bits) // 8 * 8]
+        text = int(bits, 2).to_bytes(len(bits) // 8, "big").decode("utf-8", "replace")
+        if text.isprintable() and "\ufffd" not in text:
+            return text
+    return ""
+
+
+def _latin(text: str) -> Iterator[Edit]:
+    """Yield tokens of letters that look Latin and stand among Latin ones."""
+    place = 0
+    while (mixed := _MIXED.search(text, place)) is not None:
+        token = _around(text, mixed.start())
+        for run in _LOOKALIKES.finditer(text, *token):
+            yield Edit(run.start(), run.end(), run.group().translate(_LATIN), CONFUSABLES, aligned=True)
+        place = max(token[1], mixed.end())
+
+
+_LOOKALIKES: Final = re.compile(f"[{_ALIKE}]+")
+_LATIN: Final = {ord(letter): latin for letter, latin in LATIN.items()}
+_MOST_OF_TOKEN: Final = 512
+_NO_TOKEN: Final = re.compile(r"[^\w./+=@:-]")
+
+
+def _around(text: str, place: int) -> tuple[int, int]:
+    """Return the bounds of the token at a place."""
+    low = max(0, place - _MOST_OF_TOKEN)
+    before = text[low:place][::-1]
+    edge = _NO_TOKEN.search(before)
+    start = place - (edge.start() if edge else len(before))
+    edge = _NO_TOKEN.search(text, place, place + _MOST_OF_TOKEN)
+    return start, edge.start() if edge else min(len(text), place + _MOST_OF_TOKEN)

@@ -1,0 +1,112 @@
+"""Runs of a text that are encoded, as edits: alphabets (base64, hex and others) and escapes (``%41``, ``&#65;`` …).
+
+The contract: ``decoded`` returns edits in layers; those of one layer do not overlap, so that each layer is one reading.
+Two alphabets that both make sense of one run are two readings. Escapes are undone where they stand, one run of
+neighbours at a time; an alphabet's run is undone as a whole. Everything is linear in the text: patterns have nothing
+after what repeats without bound.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from streams.domain.scanning.decoding import alphabet_runs
+from streams.domain.scanning.views.budget import Budget
+from streams.domain.scanning.views.model import Edit
+from streams.domain.scanning.views.unpacking import said_by
+
+_WORTH_A_LOOK: Final = re.compile(
+    r"[A-Za-z0-9+/_-]{16}|[01]{8}[ ,]|[0-9A-Fa-f]{2}[ :,][0-9A-Fa-f]{2}[ :,]|[.\-\u00b7\u2212][ /|]"
+)
+"""Something that an alphabet's run has; what prose lacks in most lines."""
+
+
+def decoded(text: str, budget: Budget) -> list[list[Edit]]:
+    """Return what is encoded in a text, in layers of edits.
+
+    Args:
+        text: Any text.
+        budget: Is spent by what is unpacked.
+
+    Raises:
+        TooLargeError: Something unpacks to more than is left.
+    """
+    edits = [*_alphabets(text, budget), *_escapes(text)]
+    return _layers(edits)
+
+
+def _alphabets(text: str, budget: Budget) -> Iterator[Edit]:
+    if not _WORTH_A_LOOK.search(text):
+        return
+    for name, start, end, said in alphabet_runs(text, lambda raw: said_by(raw, budget)):
+        yield Edit(start, end, said.text, "+".join((name, *said.inner)))
+
+
+def _escapes(text: str) -> Iterator[Edit]:
+    for name, mark, pattern, undo in _ESCAPES:
+        if mark in text:
+            for match in pattern.finditer(text):
+                said = undo(match.group())
+                if said is not None and said != match.group():
+                    yield Edit(match.start(), match.end(), said, name)
+
+
+def _of_digits(digits: int, base: int) -> Callable[[str], str]:
+    """Return what undoes escapes of a sign, perhaps a letter, and a number of digits."""
+
+    def undo(run: str) -> str:
+        mark = run[0]
+        return _characters(bytes(int(part[-digits:], base) for part in run.split(mark) if part))
+
+    return undo
+
+
+def _characters(raw: bytes) -> str:
+    text = raw.decode("utf-8", "replace")
+    return raw.decode("latin-1") if "\ufffd" in text else text
+
+
+_CODE_POINT: Final = re.compile(r"[0-9A-Fa-f]{2,8}")
+
+
+def _code_points(run: str) -> str:
+    codes = [int(digits, 16) for digits in _CODE_POINT.findall(run.replace("U+", " ").replace("u", " "))]
+    text = "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)  # noqa: PLR2004 - the end of Unicode
+    # Surrogate pairs are joined; a lone one is no character.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _quoted(run: str) -> str | None:
+    parts = [part for part in run.split("=") if part]
+    return _characters(bytes(int(part, 16) for part in parts if part.strip("\r\n")))
+
+
+_ESCAPES: Final[tuple[tuple[str, str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
+    ("percent", "%", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("html", "&", re.compile(r"(?:&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});)+"), html.unescape),
+    (
+        "unicode-escape",
+        "\\",
+        re.compile(r"(?:\\u\{[0-9A-Fa-f]{2,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})+"),
+        _code_points,
+    ),
+    ("unicode-escape", "U+", re.compile(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}"), _code_points),
+    ("hex-escape", "\\x", re.compile(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("octal-escape", "\\", re.compile(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
+    ("quoted-printable", "=", re.compile(r"(?:=[0-9A-F]{2}){2,}|=\r?\n(?=\S)"), _quoted),
+)
+
+
+def _layers(edits: Iterable[Edit]) -> list[list[Edit]]:
+    """Put edits that overlap into different layers, in their order."""
+    layers: list[list[Edit]] = []
+    for edit in sorted(edits):
+        layer = next((layer for layer in layers if layer[-1].end <= edit.start), None)
+        if layer is None:
+            layers.append([edit])
+        else:
+            layer.append(edit)
+    return layers

@@ -1,0 +1,71 @@
+"""All readings of a text: what its characters seem, what is encoded in it, and that again, to a depth.
+
+The contract: ``readings`` yields the text itself first, then one view for every way that it reads otherwise, outermost
+disguises first. No two say the same. A text without a disguise costs a few looks, and has no other reading. Work is
+bounded by ``ViewLimits``.
+
+It finds nothing and judges nothing: an encoding is no finding. What is found in a view is reported where the view says
+that it stands (``View.place``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.views.budget import Budget
+from streams.domain.scanning.views.clearing import cleared
+from streams.domain.scanning.views.encodings import decoded
+from streams.domain.scanning.views.limits import DEFAULT_LIMITS
+from streams.domain.scanning.views.model import Edit, View, plain, rewrite
+
+
+def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
+    """Yield the readings of a text, the text itself first.
+
+    Args:
+        text: Any text.
+        limits: Bounds of depth and size.
+
+    Raises:
+        TooLargeError: The readings exceed ``max_characters``.
+    """
+    first = plain(text)
+    yield first
+    reader = _Reader(text, limits)
+    frontier = [first]
+    for _ in range(limits.max_depth):
+        inner: list[View] = []
+        for view in frontier:
+            for made, deeper in reader.undone(view):
+                yield made
+                if deeper:
+                    inner.append(made)
+        frontier = inner
+
+
+class _Reader:
+    def __init__(self, text: str, limits: ViewLimits) -> None:
+        self._budget = Budget(limits.max_characters)
+        self._seen = {text}
+
+    def undone(self, view: View) -> Iterator[tuple[View, bool]]:
+        """Yield what a view reads as once one disguise is taken off, and whether there may be another below."""
+        clear = self._new(view, cleared(view.text))
+        if clear is not None:
+            yield clear, False
+        for base in (view, clear):
+            if base is not None:
+                for edits in decoded(base.text, self._budget):
+                    made = self._new(base, edits)
+                    if made is not None:
+                        yield made, True
+
+    def _new(self, view: View, edits: Iterable[Edit]) -> View | None:
+        listed = list(edits)
+        made = rewrite(view, listed) if listed else None
+        if made is None or made.text in self._seen:
+            return None
+        self._budget.spend(len(made.text))
+        self._seen.add(made.text)
+        return made

@@ -1,0 +1,127 @@
+"""Detectors see every reading; a finding stands where the original has it, once, with how it was read."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+import pytest
+
+from pratique.contract.canonical import canonical_sha256
+from pratique.contract.reasons import ReasonCode
+from streams.adapters.viewing import VIEWS, detect
+from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.finding import Category, Finding
+from streams.domain.scanning.manifest import DetectorManifest
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.request import ScanProfile
+from tests.fakes.detectors import REFUSE, STRAY, ScriptedDetector
+
+PROFILE = ScanProfile(("en",), ("EMAIL_ADDRESS",))
+SCRIPTED = ScriptedDetector()
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def found(*texts: str, profile: ScanProfile = PROFILE) -> list[Finding]:
+    findings, failure = detect([Field(f"f{place}", text) for place, text in enumerate(texts)], profile, [SCRIPTED])
+    assert failure is None
+    return findings
+
+
+def test_a_plain_finding_has_no_detail() -> None:
+    (finding,) = found("here <secret> is")
+    assert (finding.start, finding.end, finding.detail) == (5, 13, "")
+    assert "detail" not in finding.body()
+
+
+def test_what_is_found_in_a_reading_is_reported_at_its_run_in_its_field() -> None:
+    run = encoded("words and <secret> and words")
+    (finding,) = found("nothing here", f"see {run} there")
+    assert finding == Finding(Category.SECRET, "scripted", "mark", "f1", 4, 4 + len(run), 0.9, "base64")
+    assert finding.body()["detail"] == "base64"
+    assert Finding.of(finding.body()) == finding
+
+
+def test_what_several_readings_say_is_found_once_and_the_plain_one_wins() -> None:
+    (finding,) = found("a <secret> with caf&eacute; and %41 beside")
+    assert (finding.start, finding.end, finding.detail) == (2, 10, "")
+
+
+def test_two_places_are_two_findings_and_two_categories_too() -> None:
+    first, second = encoded("one <secret> of them"), encoded("<secret> and <pii> of them")
+    findings = found(f"{first} {second}")
+    assert [(item.category, item.start) for item in findings] == [
+        (Category.SECRET, 0),
+        (Category.PII, len(first) + 1),
+        (Category.SECRET, len(first) + 1),
+    ]
+
+
+def test_disguises_in_each_other_are_named_from_the_outside() -> None:
+    (finding,) = found(f"see {encoded(encoded('words <secret> words').replace('Z', '%5A'))} there")
+    assert finding.detail == "base64+percent+base64"
+
+
+def test_no_finding_reaches_across_what_was_left_out() -> None:
+    assert found("%3Csecr" + " words" * 60 + " et%3E") == []
+
+
+class Recorder(ScriptedDetector):
+    """Remembers what it was given, and finds nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[str] = []
+
+    def scan(self, fields: Sequence[Field], profile: ScanProfile) -> list[Finding]:  # noqa: ARG002 - it only records
+        self.given += [field.value for field in fields]
+        return []
+
+
+class OwnReader(Recorder):
+    own_views = True
+
+
+def test_a_detector_that_takes_disguises_off_itself_gets_the_text_alone() -> None:
+    text = f"see {encoded('words and more words')} there"
+    ordinary, own = Recorder(), OwnReader()
+    detect([Field("f", text)], PROFILE, [ordinary, own])
+    assert own.given == [text]
+    assert ordinary.given == [text, "see words and more words there"]
+
+
+def test_a_text_whose_readings_exceed_the_bounds_is_too_large() -> None:
+    profile = ScanProfile(("en",), ("EMAIL_ADDRESS",), ViewLimits(max_characters=10))
+    assert detect([Field("f", encoded("words and <secret>"))], profile, [SCRIPTED]) == (
+        [],
+        (ReasonCode.TOO_LARGE, VIEWS),
+    )
+
+
+@pytest.mark.parametrize("mark", [STRAY, REFUSE])
+def test_a_detector_that_fails_over_a_reading_fails(mark: str) -> None:
+    findings, failure = detect([Field("f", encoded(f"<secret> {mark}"))], PROFILE, [SCRIPTED])
+    assert findings == []
+    assert failure is not None
+    assert failure[0] is ReasonCode.DETECTOR_ERROR
+
+
+class Reaching(ScriptedDetector):
+    """Finds something beyond the end."""
+
+    @property
+    def manifest(self) -> DetectorManifest:
+        return DetectorManifest("reaching", "1", canonical_sha256([]), {})
+
+    def scan(self, fields: Sequence[Field], profile: ScanProfile) -> list[Finding]:  # noqa: ARG002
+        return [
+            Finding(Category.PII, "reaching", "x", field.path, 0, len(field.value) + 1, 1.0) for field in fields[1:]
+        ]
+
+
+def test_a_finding_beyond_its_reading_is_a_failure() -> None:
+    _, failure = detect([Field("f", encoded("words and more words"))], PROFILE, [Reaching()])
+    assert failure == (ReasonCode.DETECTOR_ERROR, "reaching")

@@ -1,0 +1,196 @@
+"""What is disguised is read where it stands; a text without a disguise has one reading; bounds hold."""
+
+# ruff: noqa: RUF001 - look-alikes are meant
+
+from __future__ import annotations
+
+import base64
+import gzip
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pratique.errors import TooLargeError
+from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.views.model import View
+from streams.domain.scanning.views.readings import readings
+
+PHRASE: Final = "the quick fox no. 4711 at Dock_Five"
+RAW: Final = PHRASE.encode()
+
+
+def lines(text: str, width: int) -> str:
+    return "\n".join(text[place : place + width] for place in range(0, len(text), width))
+
+
+DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
+    "base64": ("base64", lambda text: base64.b64encode(text.encode()).decode()),
+    "base64 for addresses": ("base64", lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")),
+    "base64 in lines": ("base64", lambda text: lines(base64.b64encode((text * 3).encode()).decode(), 20)),
+    "base64 in a data URL": (
+        "base64",
+        lambda text: "data:text/plain;base64," + base64.b64encode(text.encode()).decode(),
+    ),
+    "gzip": ("base64+gzip", lambda text: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()),
+    "zlib": ("hex+gzip", lambda text: zlib.compress(text.encode()).hex()),
+    "UTF-16": ("base64", lambda text: base64.b64encode(text.encode("utf-16-le")).decode()),
+    "UTF-16 with a mark": ("base64", lambda text: base64.b64encode(text.encode("utf-16")).decode()),
+    "base32": ("base32", lambda text: base64.b32encode(text.encode()).decode()),
+    "hex": ("hex", lambda text: text.encode().hex()),
+    "hex in pairs": ("hex", lambda text: text.encode().hex(" ")),
+    "hex with a sign": ("hex", lambda text: "0x" + text.encode().hex()),
+    "bits": ("binary", lambda text: " ".join(f"{byte:08b}" for byte in text.encode())),
+    "percent": ("percent", lambda text: "".join(f"%{byte:02X}" for byte in text.encode())),
+    "entities": ("html", lambda text: "".join(f"&#{ord(letter)};" for letter in text)),
+    "entities in hex": ("html", lambda text: "".join(f"&#x{ord(letter):x};" for letter in text)),
+    "code points": ("unicode-escape", lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text)),
+    "code points in braces": ("unicode-escape", lambda text: "".join(f"\\u{{{ord(letter):x}}}" for letter in text)),
+    "long code points": ("unicode-escape", lambda text: "".join(f"\\U{ord(letter):08x}" for letter in text)),
+    "code points by name": ("unicode-escape", lambda text: " ".join(f"U+{ord(letter):04X}" for letter in text)),
+    "bytes": ("hex-escape", lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode())),
+    "octal bytes": ("octal-escape", lambda text: "".join(f"\\{byte:03o}" for byte in text.encode())),
+    "quoted-printable": ("quoted-printable", lambda text: "".join(f"={byte:02X}" for byte in text.encode())),
+    "wide": ("normalised", lambda text: "".join(_wide(letter) for letter in text)),
+    "bold": ("normalised", lambda text: "".join(_bold(letter) for letter in text)),
+    "other digits": ("normalised", lambda text: "".join(_digit(letter) for letter in text)),
+    "look-alikes": ("confusables", lambda text: text.translate(str.maketrans("oeaxDF", "оеахᎠF"))),
+    "no width": ("unhidden", "\u200b".join),
+    "soft hyphens": ("unhidden", "\u00ad".join),
+    "joiners": ("unhidden", "\u2060".join),
+    "tags": ("unhidden", lambda text: "".join(chr(0xE0000 + ord(letter)) for letter in text)),
+    "selectors": ("unhidden", lambda text: "\U0001f600" + "".join(chr(0xE0100 + byte - 16) for byte in text.encode())),
+    "bits without width": ("unhidden", lambda text: "".join(_bits(byte) for byte in text.encode())),
+}
+
+
+def _wide(letter: str) -> str:
+    return chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter
+
+
+def _bold(letter: str) -> str:
+    if letter.isascii() and letter.islower():
+        return chr(ord(letter) - ord("a") + 0x1D41A)
+    return chr(ord(letter) - ord("0") + 0x1D7CE) if letter.isdigit() else letter
+
+
+def _digit(letter: str) -> str:
+    return chr(ord(letter) - ord("0") + 0x0660) if letter.isdigit() else letter
+
+
+def _bits(byte: int) -> str:
+    return f"{byte:08b}".replace("0", "\u200b").replace("1", "\u200c")
+
+
+def found(text: str, phrase: str = PHRASE, limits: ViewLimits | None = None) -> list[tuple[View, int]]:
+    """Return the readings that hold a phrase, and where."""
+    views = readings(text) if limits is None else readings(text, limits)
+    return [(view, view.text.index(phrase)) for view in views if phrase in view.text]
+
+
+@pytest.mark.parametrize("how", DISGUISES)
+def test_what_is_disguised_is_read_at_its_place(how: str) -> None:
+    kind, disguise = DISGUISES[how]
+    written = disguise(PHRASE)
+    before = "Notes of Monday: "
+    (view, start), *_ = found(f"{before}{written} and so on.")
+    place = view.place(start, start + len(PHRASE))
+    assert place is not None
+    assert len(before) <= place.start < place.end <= len(before) + len(written) + 1
+    assert kind in "+".join(place.kinds)
+    assert view.text.startswith("Notes of Monday: ") or how == "base64 in lines"
+
+
+@pytest.mark.parametrize("outer", DISGUISES)
+@pytest.mark.parametrize("inner", ["base64", "hex", "percent", "code points"])
+def test_one_disguise_in_another_is_taken_off_too(outer: str, inner: str) -> None:
+    written = DISGUISES[outer][1](DISGUISES[inner][1](PHRASE))
+    assert found(f"Notes: {written} and so on.")
+
+
+def test_depth_is_policy_s() -> None:
+    written = PHRASE
+    for _ in range(3):
+        written = base64.b64encode(written.encode()).decode()
+    assert found(written, limits=ViewLimits(max_depth=3))
+    assert not found(written, limits=ViewLimits(max_depth=2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Plain words, 100 % of them, at 5 & 6 for x=10.",
+        "f" * 64,
+        base64.b64encode(bytes(range(128, 256))).decode(),
+        "Ein Satz über Größe, naïve Café-Gäste und 5 € – fertig.",
+        "Обычный текст, в нём 12 слов.",
+        "中文句子，有全角标点：没有别的。",
+        "می‌خواهم کتاب‌ها را بخوانم",
+        "क्‍ष और र्‍य",
+        "\U0001f469\u200d\U0001f4bb \U0001f3f4\u200d\u2620\ufe0f",
+    ],
+)
+def test_a_text_without_a_disguise_has_one_reading(text: str) -> None:
+    assert [view.text for view in readings(text)] == [text]
+
+
+@given(st.text(max_size=300))
+def test_any_text_may_be_read(text: str) -> None:
+    views = list(readings(text))
+    assert views[0].text == text
+    assert len({view.text for view in views}) == len(views)
+    for view in views:
+        place = view.place(0, len(view.text))
+        assert place is None or 0 <= place.start <= place.end <= len(text)
+
+
+@given(
+    st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=12, max_size=60),
+    st.sampled_from(sorted(DISGUISES)),
+)
+def test_what_was_disguised_comes_back(word: str, how: str) -> None:
+    if how in {"look-alikes", "other digits", "bold"}:
+        return  # of some words they leave nothing, or no letter that shows the script
+    assert found(f"Notes: {DISGUISES[how][1](word)} and so on.", word)
+
+
+BOMB: Final = base64.b64encode(gzip.compress(b"a" * 3_000_000, mtime=0)).decode()
+
+
+def test_a_bomb_is_too_large() -> None:
+    with pytest.raises(TooLargeError):
+        list(readings(BOMB, ViewLimits(max_characters=2_000_000)))
+
+
+def test_a_bomb_inside_a_bomb_is_too_large() -> None:
+    inner = gzip.compress(gzip.compress(b"\0" * 50_000_000, mtime=0), mtime=0)
+    with pytest.raises(TooLargeError):
+        list(readings(base64.b64encode(inner).decode()))
+
+
+def test_a_stream_that_breaks_off_says_what_it_said() -> None:
+    packed = gzip.compress(b"".join(b"line %d of the quick fox\n" % number for number in range(200)), mtime=0)
+    assert found(base64.b64encode(packed[: len(packed) // 2]).decode(), "line 3 of the quick fox")
+
+
+UNITS: Final = [
+    "A", "0", "01", "%41", "&#65;", "\\u0041", "\\x41", "\\101", ".- ", "41 ", "=41", "AAAAAAAAAAAAAAAA ", "QQ==",
+    "&amp;", "\u200bA", "\u200b", "\uff21", "\u0430a", "\U000e0041", "\u00ada", '"a" + "b"', "a-b-", "1 2 ",
+    "\n1a2b", "\\\\", "\u202e", "<~", "'' ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_readings_are_no_longer_than_a_few_times_the_text(unit: str) -> None:
+    text = unit * (40_000 // len(unit))
+    assert sum(len(view.text) for view in readings(text)) <= 8 * len(text)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_readings_have_no_more_pieces_than_characters(unit: str) -> None:
+    text = unit * (4_000 // len(unit))
+    assert all(len(view.pieces) <= 2 * len(text) + 1 for view in readings(text))
