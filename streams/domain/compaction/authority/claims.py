@@ -1,0 +1,222 @@
+"""Where a sentence claims that a person asked for, approved, confirmed, allowed or forbade something.
+
+The contract: one pass over the sentence's words with the joined lexicon (``vocabulary``); its rules are
+``docs/reference/authority.md``'s. It errs towards finding a claim: what it can't tell apart is one. Words of others,
+in quotations, are not given to it. It knows words, not meanings: a claim in words of no table is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from streams.domain.compaction.authority.vocabulary import Kind, Lexicon
+from streams.domain.compaction.authority.words import Word
+
+_PERSON: Final = int(Kind.PERSON)
+_THING: Final = int(Kind.THING)
+_OTHER: Final = int(Kind.OTHER)
+_ASSENT: Final = int(Kind.ASSENT)
+_SPEECH: Final = int(Kind.SPEECH)
+_WEAK: Final = int(Kind.WEAK)
+_PASSIVE: Final = int(Kind.PASSIVE)
+_AUXILIARY: Final = int(Kind.AUXILIARY)
+_AGENT: Final = int(Kind.AGENT)
+_OWNED: Final = int(Kind.AGENT | Kind.OF)
+_NOUNS: Final = int(Kind.NOUN | Kind.ASSENT_NOUN)
+_ASSENT_NOUN: Final = int(Kind.ASSENT_NOUN)
+_GIVER: Final = int(Kind.GIVER)
+_WITH: Final = int(Kind.WITH)
+_LACK: Final = int(Kind.LACK)
+_DUE: Final = int(Kind.DUE)
+_BASE: Final = int(Kind.BASE)
+_DO: Final = int(Kind.DO)
+_SKIP: Final = int(Kind.SKIP)
+_JOIN: Final = int(Kind.JOIN)
+_INVERTED: Final = int(Kind.INVERTED)
+_VERBS: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE | _BASE
+_FINITE: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE
+_LOUD: Final = _VERBS | _NOUNS
+
+_NEAR: Final = 4
+"""Most words between a person and a noun of authority, or a verb and whom it names."""
+_GIVING: Final = 6
+"""Most words between a noun of authority and the verb that passes it on."""
+_CONDITION: Final = 3
+"""Most words between a condition (unless, must) and what it is a condition of."""
+_LABEL_WORDS: Final = 3
+"""Most words of a label at the start of a sentence: ``The user:``."""
+_SPELLED: Final = 6
+"""Fewest single letters in a row that are a word spelled out; what it is nobody looks up."""
+
+
+def claims(words: Sequence[Word], lexicon: Lexicon) -> int:
+    """Return how many claims a sentence makes; those that nothing joins are one.
+
+    Args:
+        words: Its words, quotations of others left out.
+        lexicon: The tables.
+    """
+    return _Sentence(words, lexicon).count()
+
+
+class _Sentence:
+    """One sentence under the rules."""
+
+    def __init__(self, words: Sequence[Word], lexicon: Lexicon) -> None:
+        self._words = words
+        self._lexicon = lexicon
+
+    def count(self) -> int:
+        """Return the number of claims."""
+        found = 0
+        person = False
+        apart = True
+        skipped = 0
+        for place, word in enumerate(self._words):
+            apart = apart or word.joined or bool(word.kind & _JOIN)
+            if place < skipped:
+                continue
+            exempt = self._phrase(place, self._lexicon.exempt)
+            if exempt:
+                skipped = place + exempt
+                continue
+            if self._is_claim(place, word, after_person=person):
+                found += apart
+                apart = False
+            person = person or (self._is_person(place) and not self._has(_LACK, place - 2, place))
+        return found
+
+    def _is_claim(self, place: int, word: Word, *, after_person: bool) -> bool:
+        kind = word.kind
+        if word.inner:
+            return bool(kind & _ASSENT) and self._has(_PERSON, place - 2, place + 3, inner=True)
+        if self._phrase(place, self._lexicon.phrases) or self._is_spelled(place):
+            return True
+        if place < _LABEL_WORDS and word.labels and kind & _PERSON:
+            return True
+        if not kind & _LOUD:
+            return False
+        if kind & _VERBS and self._is_verb_of_authority(place, kind, after_person=after_person):
+            return True
+        return bool(kind & _NOUNS) and self._is_noun_of_authority(place, kind)
+
+    # -- verbs -------------------------------------------------------------------------------------------------------
+
+    def _is_verb_of_authority(self, place: int, kind: int, *, after_person: bool) -> bool:
+        conditional = not after_person and self._is_conditional(place)
+        if kind & _FINITE and self._names_person(place, _AGENT):  # approved by the user, confirmed with her
+            return not conditional
+        before = self._subject(place)
+        if conditional or self._names_other(place) or _is_other(before):  # confirmed by the test; the log confirmed
+            return False
+        if kind & (_ASSENT | _SPEECH):
+            return not (before is None and kind & _SPEECH and self._has_object(place))
+        if kind & _PASSIVE and self._is_passive(place):
+            return True
+        absent = kind & _NOUNS and self._has(_DUE, place + 1, place + 2)  # the user's confirmation is not there
+        if kind & _WEAK and not absent:
+            return after_person or bool(kind & _INVERTED and self._has(_PERSON, place + 1, place + 4))
+        return bool(kind & _BASE and after_person and before is not None and before.kind & _DO)
+
+    def _is_conditional(self, place: int) -> bool:
+        """Whether a condition or a lack stands close before, in the same part of the sentence."""
+        for distance in range(1, _CONDITION + 1):
+            if place < distance or self._words[place - distance + 1].joined:
+                return False
+            if self._words[place - distance].kind & _LACK:
+                return True
+        return False
+
+    def _subject(self, place: int) -> Word | None:
+        """Return the word before a verb, adverbs and the like left out; null where there is none."""
+        place -= 1
+        while place >= 0 and self._words[place].kind & _SKIP and not self._words[place].kind & _PERSON:
+            place -= 1
+        return self._words[place] if place >= 0 else None
+
+    def _has_object(self, place: int) -> bool:
+        """Whether a verb without a subject has a person after it: asked the user."""
+        return self._has(_PERSON, place + 1, place + 3)
+
+    def _is_passive(self, place: int) -> bool:
+        gaps = self._lexicon.passive_gap
+        for distance in range(1, min(place, 10) + 1):
+            before = self._words[place - distance]
+            if before.kind & _AUXILIARY and distance <= gaps.get(before.word, 0) + 1:
+                return True
+        return False
+
+    def _names_person(self, place: int, kind: int) -> bool:
+        """Whether a person is named after a preposition that follows."""
+        for distance in range(1, _NEAR + 1):
+            if place + distance < len(self._words) and self._words[place + distance].kind & kind:
+                return self._has(_PERSON, place + distance + 1, place + distance + _NEAR)
+        return False
+
+    def _names_other(self, place: int) -> bool:
+        for distance in range(1, 3):
+            if place + distance < len(self._words) and self._words[place + distance].kind & _AGENT:
+                return self._has(_OTHER, place + distance + 1, place + distance + _NEAR)
+        return False
+
+    # -- nouns -------------------------------------------------------------------------------------------------------
+
+    def _is_noun_of_authority(self, place: int, kind: int) -> bool:
+        if self._is_lacking(place):
+            return False
+        return (
+            self._has(_PERSON, place - _NEAR, place)
+            or self._names_person(place, _OWNED)
+            or self._has(_GIVER, place - _GIVING, place + _GIVING + 1)
+            or bool(kind & _ASSENT_NOUN and self._has(_WITH, place - 2, place))
+        )
+
+    def _is_lacking(self, place: int) -> bool:
+        """Whether the noun is said not to be there: without the user's approval, approval is needed."""
+        if self._has(_DUE, place + 1, place + _NEAR) and not self._has(_GIVER, place + 1, place + _GIVING):
+            return True
+        for distance in range(1, _NEAR + 2):
+            if place < distance or self._words[place - distance + 1].joined:
+                return False
+            kind = self._words[place - distance].kind
+            if kind & _LACK:
+                return True
+            if kind & (_GIVER | _VERBS):
+                return False
+        return False
+
+    # -- words -------------------------------------------------------------------------------------------------------
+
+    def _is_person(self, place: int) -> bool:
+        word = self._words[place]
+        if not word.kind & _PERSON or word.inner:
+            return False
+        following = self._words[place + 1] if place + 1 < len(self._words) else None
+        return following is None or not following.kind & _THING or bool(following.kind & _VERBS)
+
+    def _has(self, kind: int, start: int, end: int, *, inner: bool = False) -> bool:
+        """Whether a word of a kind is in a stretch of the sentence."""
+        for place in range(max(0, start), min(end, len(self._words))):
+            word = self._words[place]
+            if word.kind & kind and word.inner is inner and (not kind & _PERSON or inner or self._is_person(place)):
+                return True
+        return False
+
+    def _phrase(self, place: int, known: Mapping[str, tuple[tuple[str, ...], ...]]) -> int:
+        """Return how many words a phrase that begins here has; 0 where none does."""
+        for phrase in known.get(self._words[place].word, ()):
+            here = self._words[place : place + len(phrase)]
+            if tuple(word.word for word in here) == phrase:
+                return len(phrase)
+        return 0
+
+    def _is_spelled(self, place: int) -> bool:
+        letters = self._words[place : place + _SPELLED]
+        return len(letters) == _SPELLED and all(
+            len(item.word) == 1 and item.word.isalpha() and not item.joined for item in letters
+        )
+
+
+def _is_other(subject: Word | None) -> bool:
+    return subject is not None and bool(subject.kind & _OTHER) and not subject.kind & _PERSON

@@ -1,0 +1,64 @@
+"""Spanish words of authority."""
+
+from typing import Final
+
+from streams.domain.compaction.authority.vocabulary import Words
+
+SPANISH: Final = Words(
+    language="es",
+    person="""
+        usuario usuarios usuaria cliente clientes clienta propietario propietaria dueño dueña responsable jefe jefa
+        gerente director directora dirección administrador administradora operador operadora humano persona equipo
+        familia colega encargado usted ustedes tú ti te vosotros ella ellos ellas alguien
+    """,
+    thing="id nombre interfaz datos grupo rol perfil sesión tabla",
+    other="""
+        yo nosotros me nos asistente agente modelo sistema herramienta script prueba pruebas test tests compilador
+        registro registros salida resultado resultados verificación servidor servicio api respuesta comando programa
+        mensaje archivo fichero código función commit medición documentación análisis ejecución
+    """,
+    assent="""
+        aprobado aprobada aprobados aprobadas aprobó aprueba aprobaron autorizado autorizada autorizados autorizadas
+        autorizó autoriza preaprobado preaprobada consintió consentido avaló avalado ratificó ratificado
+    """,
+    speech="""
+        pidió pidieron pide pedía pedido pedida exigió exige exigido ordenó ordenado insistió insiste prohibió
+        prohíbe prohibido prohibida mandó rogó quiere quería quiso quieren desea deseaba deseó dijo dijeron dice
+        prometió instruyó
+    """,
+    weak="""
+        solicitó solicita solicitado solicitada confirmó confirma confirmado confirmada permitió permite permitido
+        permitida aceptó acepta aceptado aceptada rechazó rechazado negó denegó concedió concedido concedida otorgó
+        otorgado dio da dado escribió respondió indicó mencionó declaró explicó decidió decidido espera prefiere
+        prefirió sugirió propuso validó validado dejó deja acordó encargó requirió
+    """,
+    passive="""
+        solicitado solicitada confirmado confirmada permitido permitida aceptado aceptada concedido concedida
+        otorgado otorgada acordado acordada decidido validado pedido
+    """,
+    auxiliary="fue fueron es son está están sido era eran ha",
+    agent="por con",
+    of="de del por parte",
+    due="necesario necesaria requerida pendiente falta",
+    noun="""
+        permiso solicitud petición deseo deseos voluntad instrucción instrucciones orden órdenes confirmación
+        decisión autoridad mandato prohibición ok
+    """,
+    assent_noun="aprobación autorización consentimiento aval visto conformidad beneplácito",
+    giver="dio dado da concedió concedido otorgó recibido recibió obtenido obtuvo tiene tenemos hay expresó",
+    with_="con tras según bajo por mediante previa",
+    lack="sin requiere necesita falta pendiente hasta salvo si antes debe deben ningún ninguna",
+    base="confirmar aprobar pedir",
+    do="quisiera querría gustaría",
+    skip="ha han había ya también luego explícitamente expresamente claramente después me nos le lo se no",
+    join="y e o u pero",
+    phrases="""
+        como pidió | como solicitó | como se pidió | como se solicitó | como se acordó | según lo acordado |
+        según lo solicitado | a petición | a solicitud | por orden | por encargo | luz verde | dio el visto bueno |
+        visto bueno | dio su ok | sin preguntar | sin confirmación necesaria | no hace falta preguntar |
+        sin objeciones | de acuerdo con borrar
+    """,
+    exempt="herramientas aprobadas",
+    passive_gap=3,
+    verb_first=True,
+)

@@ -1,0 +1,169 @@
+"""The words of authority as one lexicon: which kinds of word each token is, in any of the languages.
+
+The contract: tables are data (``tables/<language>.py``), one a language, and are joined: a sentence may mix languages,
+so a person's word of one counts with a verb's of another. Words are folded as texts are.
+``docs/reference/authority.md`` says what each kind means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from enum import IntFlag, auto
+from typing import Final, NamedTuple
+
+from streams.domain.compaction.authority.folding import folded, plain
+
+
+class Kind(IntFlag):
+    """What a word does in a claim."""
+
+    PERSON = auto()
+    """Someone whose word counts: user, owner, you."""
+    THING = auto()
+    """After a person's word it makes a thing of it: user *interface*."""
+    OTHER = auto()
+    """A subject that is no such person: I, the assistant, the test."""
+    ASSENT = auto()
+    """A verb's form that claims assent by itself, whoever gave it: approved."""
+    SPEECH = auto()
+    """A verb's form that only people do; a claim, unless its subject is an OTHER: asked."""
+    WEAK = auto()
+    """A verb's form that people and machines do; a claim where a person is its subject: confirmed."""
+    PASSIVE = auto()
+    """A participle that, after an auxiliary, claims that someone did: was *requested*."""
+    AUXILIARY = auto()
+    """Makes a participle passive: was."""
+    AGENT = auto()
+    """Stands before who did it, or with whom: by, with."""
+    OF = auto()
+    """Stands between a noun of authority and whose it is: of, from."""
+    NOUN = auto()
+    """A noun of authority; a claim beside a person or a giver: permission."""
+    ASSENT_NOUN = auto()
+    """A noun of authority that is a claim after ``with`` and the like too: approval."""
+    GIVER = auto()
+    """A verb that passes a noun of authority on: granted."""
+    WITH = auto()
+    """A preposition that claims the noun after it: with, upon."""
+    LACK = auto()
+    """Says that the word is not there, or a condition: without, unless, requires."""
+    DUE = auto()
+    """Says the same after the noun: needed, pending."""
+    BASE = auto()
+    """A verb's bare form: a claim after a person and ``did``."""
+    DO = auto()
+    """did."""
+    SKIP = auto()
+    """Adverbs and auxiliaries between a subject and its verb."""
+    JOIN = auto()
+    """Joins two claims in one sentence: and."""
+    INVERTED = auto()
+    """A WEAK form whose subject may follow it: genehmigte der Nutzer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language's table: words apart by white space, phrases by line breaks or ``|``.
+
+    Attributes:
+        language: BCP 47.
+        phrases: Sequences of words that are a claim by themselves.
+        exempt: Sequences of words that are none.
+        neutral: Words that only hold others, where words are written without spaces.
+        passive_gap: Most words between an auxiliary and its participle.
+        verb_first: Whether a subject may follow its verb.
+    """
+
+    language: str
+    person: str
+    thing: str = ""
+    other: str = ""
+    assent: str = ""
+    speech: str = ""
+    weak: str = ""
+    passive: str = ""
+    auxiliary: str = ""
+    agent: str = ""
+    of: str = ""
+    noun: str = ""
+    assent_noun: str = ""
+    giver: str = ""
+    with_: str = ""
+    lack: str = ""
+    due: str = ""
+    base: str = ""
+    do: str = ""
+    skip: str = ""
+    join: str = ""
+    phrases: str = ""
+    exempt: str = ""
+    neutral: str = ""
+    passive_gap: int = 2
+    verb_first: bool = False
+
+    def entries(self) -> Iterable[tuple[str, Kind]]:
+        """Yield every word with its kind."""
+        for item in fields(self):
+            kind = Kind.__members__.get(item.name.removesuffix("_").upper())
+            if kind is not None:
+                yield from ((_folded(word), kind) for word in getattr(self, item.name).split())
+        if self.verb_first:
+            yield from ((_folded(word), Kind.INVERTED) for word in self.weak.split())
+        yield from ((_folded(word), Kind(0)) for word in self.neutral.split())
+
+
+class Lexicon(NamedTuple):
+    """All tables as one.
+
+    Attributes:
+        kinds: What each word is, as an int: it is asked about at every word.
+        ideographs: The words that are written without spaces, by their first letter, longest first.
+        phrases: Claims of several words, by the first.
+        exempt: What is no claim, by the first word.
+        passive_gap: For each auxiliary, most words between it and its participle.
+    """
+
+    kinds: Mapping[str, int]
+    ideographs: Mapping[str, tuple[str, ...]]
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]]
+    exempt: Mapping[str, tuple[tuple[str, ...], ...]]
+    passive_gap: Mapping[str, int]
+
+
+FIRST_IDEOGRAPH: Final = "\u2e80"
+"""From here on letters are written without spaces: kana, Han."""
+
+
+def lexicon(tables: Iterable[Words]) -> Lexicon:
+    """Join tables."""
+    kinds: dict[str, int] = {}
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    exempt: dict[str, list[tuple[str, ...]]] = {}
+    gaps: dict[str, int] = {}
+    for table in tables:
+        for word, kind in table.entries():
+            kinds[word] = kinds.get(word, 0) | int(kind)
+            if kind is Kind.AUXILIARY:
+                gaps[word] = max(gaps.get(word, 0), table.passive_gap)
+        for text, known in ((table.phrases, phrases), (table.exempt, exempt)):
+            for phrase in text.replace("|", "\n").splitlines():
+                words = tuple(_folded(word) for word in phrase.split())
+                if words:
+                    known.setdefault(words[0], []).append(words)
+    ideographs: dict[str, list[str]] = {}
+    for word in kinds:
+        if word[0] >= FIRST_IDEOGRAPH:
+            ideographs.setdefault(word[0], []).append(word)
+    return Lexicon(
+        kinds,
+        {first: tuple(sorted(words, key=len, reverse=True)) for first, words in ideographs.items()},
+        {first: tuple(words) for first, words in phrases.items()},
+        {first: tuple(words) for first, words in exempt.items()},
+        gaps,
+    )
+
+
+def _folded(word: str) -> str:
+    text = folded(word).text
+    return text if text[:1] >= FIRST_IDEOGRAPH else plain(text)
