@@ -70,6 +70,21 @@ def of_demo_policy() -> ScriptedPromptSafety:
     return ScriptedPromptSafety(policy["detector_revision"])
 
 
+class QuotingPromptSafety(ScriptedPromptSafety):
+    """The same, but its errors quote what it was given, as those of careless libraries do."""
+
+    def score(self, text: str) -> float:
+        try:
+            return super().score(text)
+        except RuntimeError:
+            raise ValueError(f"can't score {text!r}") from None
+
+
+def quoting() -> QuotingPromptSafety:
+    """The scripted detector whose errors quote, claiming to be the one that the demo policy pins."""
+    return QuotingPromptSafety(of_demo_policy().revision)
+
+
 @dataclass
 class FakeView:
     """A ledger's view; ``quarantined`` holds fingerprints by tenant, and under the empty tenant those of everyone."""

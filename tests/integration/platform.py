@@ -198,9 +198,13 @@ class Platform:
             self.restarts[process.name] = self.restarts.get(process.name, 0) + 1
             self.launch(self._app_of[process.name], process.name)
 
+    def metrics_at(self, name: str) -> str:
+        """Return where a process serves its metrics."""
+        return self._stack.metrics[name]
+
     def metric(self, name: str, metric: str, **labels: str) -> float:
         """Return a metric of a process, summed over the series with these labels; 0 where there is none yet."""
-        with urllib.request.urlopen(self._stack.metrics[name], timeout=30) as answer:  # noqa: S310 - our own, on loopback
+        with urllib.request.urlopen(self.metrics_at(name), timeout=30) as answer:  # noqa: S310 - our own, on loopback
             text = answer.read().decode("utf-8")
         return sum(
             sample.value
