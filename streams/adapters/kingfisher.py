@@ -11,6 +11,7 @@ measured by ``tests/bench/detectors.py`` and are the deeper detection's business
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "kingfisher"
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Raised whenever code here changes what is found; part of the manifest."""
 
 CONFIDENCE: Final = "low"
@@ -36,16 +37,28 @@ two false positives in 625 look-alikes (docs/reference/scanning.md)."""
 BASE64_DEPTH: Final = 2
 """Layers of base64 that are looked through; the engine's own maximum input for it is kept."""
 
+_CREDENTIAL_URIS: Final = frozenset({"betterleaks.generic-credential-uri", "betterleaks.mongodb-connection-string"})
+"""Their place is taken by ``structures.url-credentials`` of the detector ``secrets``: they take documentation's
+``user:password@`` for a password."""
+
 _SCORES: Final = {"low": 0.3, "medium": 0.6, "high": 0.9}
+
+
+@cache
+def builtin_rules() -> kingfisher_sdk.Rules:
+    """Return the engine's own rules, loaded once a process."""
+    import kingfisher_sdk  # noqa: PLC0415 - 36 MB of native code that only worker processes need
+
+    return kingfisher_sdk.Rules(confidence=CONFIDENCE)
 
 
 class KingfisherDetector:
     """Kingfisher's rules behind the detector port. Loading takes seconds without, 0.7 s with a warm rule cache."""
 
     def __init__(self) -> None:
-        import kingfisher_sdk  # noqa: PLC0415 - 36 MB of native code that only worker processes need
+        import kingfisher_sdk  # noqa: PLC0415 - as above
 
-        rules = kingfisher_sdk.Rules(confidence=CONFIDENCE)
+        rules = builtin_rules()
         policy = kingfisher_sdk.DetectionPolicy(
             inline_ignores=False,  # otherwise the text under suspicion could name itself ignored
             markup_context=False,
@@ -80,7 +93,7 @@ class KingfisherDetector:
 
 
 def _findings(native: Sequence[kingfisher_sdk.Finding], field: Field) -> Iterator[Finding]:
-    visible = [item for item in native if item.visible]
+    visible = [item for item in native if item.visible and item.rule_id not in _CREDENTIAL_URIS]
     if not visible:
         return
     spans = [(int(item.location["start_offset"]), int(item.location["end_offset"])) for item in visible]

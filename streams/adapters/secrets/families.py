@@ -1,0 +1,145 @@
+"""The rule families: read from ``rules/*.json``, compiled by RE2, one file a family.
+
+The contract: a family is data. A rule has a name, an RE2 pattern whose group ``v`` (or ``v2``, ``v3``: other ways to
+quote) is the value and whose group ``key`` is the name the value was given, what it asks of the value (``Judge``),
+and, kept in base64, texts that it must hit and texts that it must not, which a test checks. ``needs`` are literals of
+which every match holds one; a rule is run only where one occurs. ``unless`` is a pattern of values that the rule
+leaves alone.
+
+Matching is linear in the text: RE2 alone. A family's rules are run only where the alternation of their patterns
+matches at all; it falls back from RE2's automaton to a slower linear search where that would grow too large, and
+never gives up. Rules that are ``apart`` begin with any letter, so that the automaton would count through every word
+for them: their ``needs`` alone decide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+import re2
+
+from pratique.contract.canonical import JsonValue
+from streams.adapters.secrets.judging import Judge, is_secret
+
+_MAX_MEMORY_BYTES: Final = 32 * 1024 * 1024
+_VALUES: Final = (b"v", b"v2", b"v3")
+_KEY: Final = b"key"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A value that a rule found: its place in the UTF-8 text, in bytes."""
+
+    rule: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A compiled rule.
+
+    Attributes:
+        name: ``family.name``, the type of its findings.
+        pattern: As it stands in the file.
+        judge: What it asks of its value.
+        needs: Literals of which every match holds one; empty: none are known.
+        apart: Whether it is left out of its family's alternation.
+    """
+
+    name: str
+    pattern: str
+    judge: Judge
+    needs: tuple[bytes, ...]
+    apart: bool
+    _compiled: Any
+    _values: tuple[int, ...]
+    _key: int | None
+    _unless: Any
+
+    @classmethod
+    def of(cls, family: str, body: dict[str, Any]) -> Rule:
+        """Compile a rule from its JSON object."""
+        compiled = re2.compile(body["pattern"].encode(), _options())
+        groups = compiled.groupindex
+        return cls(
+            f"{family}.{body['name']}",
+            body["pattern"],
+            Judge(body["judge"]),
+            tuple(literal.encode() for literal in body.get("needs", ())),
+            bool(body.get("apart")),
+            compiled,
+            tuple(groups[name] for name in _VALUES if name in groups),
+            groups.get(_KEY),
+            re2.compile(body["unless"].encode(), _options()) if "unless" in body else None,
+        )
+
+    def matches(self, text: bytes) -> Iterator[Match]:
+        """Yield what the rule finds in a UTF-8 text."""
+        if self.needs and not any(literal in text for literal in self.needs):
+            return
+        for found in self._compiled.finditer(text):
+            start, end = next(found.span(group) for group in self._values if found.span(group)[0] >= 0)
+            value = text[start:end]
+            if self._unless is not None and self._unless.search(value) is not None:
+                continue
+            key = b"" if self._key is None or found.span(self._key)[0] < 0 else found.group(self._key)
+            if is_secret(self.judge, value.decode("utf-8", "ignore"), key.decode("utf-8", "ignore")):
+                yield Match(self.name, start, end)
+
+
+class Family:
+    """The rules of one file."""
+
+    __slots__ = ("_any", "_apart", "_needed", "_together", "body", "name", "rules")
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        """Compile a family from its file's JSON object."""
+        self.body: JsonValue = body
+        self.name = str(body["family"])
+        self.rules = tuple(Rule.of(self.name, rule) for rule in body["rules"])
+        self._apart = tuple(rule for rule in self.rules if rule.apart)
+        self._together = tuple(rule for rule in self.rules if not rule.apart)
+        literals = [re2.escape(literal) for rule in self._apart for literal in rule.needs]
+        self._needed = re2.compile(b"|".join(literals), _options(capture=False)) if literals else None
+        alternation = "|".join(f"(?:{rule.pattern})" for rule in self._together)
+        self._any = re2.compile(_unnamed(alternation).encode(), _options(capture=False))
+
+    def matches(self, text: bytes) -> Iterator[Match]:
+        """Yield what the family's rules find in a UTF-8 text, rule by rule."""
+        if self._needed is not None and self._needed.search(text) is not None:
+            for rule in self._apart:
+                yield from rule.matches(text)
+        if self._any.search(text) is not None:
+            for rule in self._together:
+                yield from rule.matches(text)
+
+
+def _unnamed(pattern: str) -> str:
+    for name in (*_VALUES, _KEY):
+        pattern = pattern.replace(f"(?P<{name.decode()}>", "(?:")
+    return pattern
+
+
+def _options(*, capture: bool = True) -> Any:  # noqa: ANN401 - re2 comes without types
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY_BYTES
+    options.log_errors = False
+    options.never_capture = not capture
+    return options
+
+
+def family_files() -> list[dict[str, Any]]:
+    """Return the rule files' contents, in the order of their names."""
+    folder = files("streams.adapters.secrets") / "rules"
+    found = sorted((item for item in folder.iterdir() if item.name.endswith(".json")), key=lambda item: item.name)
+    return [json.loads(item.read_text(encoding="utf-8")) for item in found]
+
+
+def load_families() -> tuple[Family, ...]:
+    """Compile every family."""
+    return tuple(Family(body) for body in family_files())

@@ -1,0 +1,111 @@
+"""The detector ``secrets`` behind the port: where it finds, what it leaves alone, and what it says of itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import uuid
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streams.adapters.secrets.detector import SecretsDetector, outermost
+from streams.adapters.secrets.families import Match, family_files
+from streams.adapters.secrets.relaxed import relaxed_rules
+from streams.domain.scanning.finding import Category, Finding, check_name
+from streams.domain.scanning.population import Field
+from streams.domain.scanning.request import ScanProfile
+from tests.fakes.tokens import token
+
+PROFILE = ScanProfile(("en",), ("EMAIL_ADDRESS",))
+SAMPLES = Path(__file__).parents[4] / "samples"
+BENIGN = (
+    "The password is required, and a token expires after ten minutes.",
+    "Reset your password at https://a.example/reset before you log in.",
+    "def login(user: str, password: str = '', token: str | None = None) -> Token:",
+    "API_KEY=<your key>\nDB_PASSWORD=${DB_PASSWORD}\n",
+    "token = get_token(); secret = vault.read('app/db')",
+    "Das Passwort muss mindestens 12 Zeichen haben.",
+    "Пароль хранится в виде хеша.",
+    "密码不能为空。请输入验证码。",
+    "コミットのハッシュは変わらない。パスワードは必須です。",
+    "The secret of good code is short functions; the key is practice.",
+)
+
+
+@cache
+def detector() -> SecretsDetector:
+    return SecretsDetector()
+
+
+def find(*texts: str) -> list[Finding]:
+    return detector().scan([Field(f"field[{index}]", text) for index, text in enumerate(texts)], PROFILE)
+
+
+HITS = [base64.b64decode(hit).decode() for body in family_files() for rule in body["rules"] for hit in rule["hits"]]
+
+
+@pytest.mark.parametrize("text", BENIGN)
+def test_talk_of_secrets_is_none(text: str) -> None:
+    assert find(text) == []
+
+
+def test_digests_uuids_and_lockfiles_are_none() -> None:
+    digests = [hashlib.sha256(str(number).encode()) for number in range(500)]
+    texts = [item.hexdigest() for item in digests]
+    texts += [f'"integrity": "sha512-{base64.b64encode(item.digest() * 2).decode()}"' for item in digests[:100]]
+    texts += [str(uuid.UUID(bytes=item.digest()[:16])) for item in digests]
+    texts += [
+        f"{item.hexdigest()[:10]} Keep the cookie in the session (#{index})" for index, item in enumerate(digests)
+    ]
+    assert find(*texts) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(HITS), st.sampled_from(BENIGN), st.sampled_from(BENIGN))
+def test_a_planted_secret_is_found_where_it_is(hit: str, before: str, after: str) -> None:
+    text = f"{before}\n\n{hit}\n\n{after}"
+    start = len(before) + 2
+    found = find(text)
+    assert found
+    assert all(start <= item.start < item.end <= start + len(hit) for item in found)
+
+
+@pytest.mark.parametrize("before", ["", "It was ", "Prüfe 🙂 日本語: "])
+def test_offsets_are_characters(before: str) -> None:
+    secret = token("digitalocean")
+    found = find("Nothing here.", f"{before}{secret} and so on")
+    assert {(item.category, item.detector, item.path) for item in found} == {(Category.SECRET, "secrets", "field[1]")}
+    assert {f"{before}{secret} and so on"[item.start : item.end] for item in found} == {secret}
+
+
+def test_types_are_names_and_nothing_of_a_value_is_in_a_finding() -> None:
+    secret = token("digitalocean")
+    found = find(secret, *HITS)
+    assert secret not in repr(found)
+    assert all(check_name(item.type) for item in found)
+    assert all(check_name(f"catalogue.{rule['name']}") for rule in relaxed_rules())
+
+
+def test_what_lies_within_another_match_is_not_repeated() -> None:
+    inner, outer, apart = Match("a", 2, 5), Match("b", 0, 6), Match("c", 6, 9)
+    assert outermost([inner, apart, outer]) == [outer, apart]
+    assert outermost([Match("a", 0, 3), Match("b", 0, 3)]) == [Match("a", 0, 3)]
+
+
+def test_the_manifest_is_the_same_for_every_instance() -> None:
+    assert SecretsDetector().manifest == detector().manifest
+    assert detector().manifest.settings["rules"] == sum(len(body["rules"]) for body in family_files())
+
+
+def test_nothing_is_found_in_the_samples_that_are_to_be_accepted() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in sorted((SAMPLES / "summaries").glob("*.txt"))]
+    texts += [
+        json.dumps(json.loads(path.read_text())) for path in sorted(SAMPLES.parents[1].glob("infra/policy/**/*.json"))
+    ]
+    assert texts
+    assert find(*texts) == []
