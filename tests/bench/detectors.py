@@ -42,6 +42,16 @@ FILES: Final = {
         "benign/benign_encoded.jsonl",
         "benign/benign_authored_memory_multilingual.jsonl",
     ),
+    "secrets": (
+        "secrets/positives_kingfisher.jsonl",
+        "secrets/positives_other_scanners.jsonl",
+        "secrets/positives_derived.jsonl",
+        "secrets/negatives_lookalikes.jsonl",
+        "secrets/negatives_scanner_examples.jsonl",
+        "benign/benign_public.jsonl",
+        "benign/benign_encoded.jsonl",
+        "benign/benign_authored_memory_multilingual.jsonl",
+    ),
     "presidio": (
         "pii/positives.jsonl",
         "pii/negatives.jsonl",
@@ -148,6 +158,7 @@ def speeds(texts: Sequence[str]) -> list[Speed]:
     measured = []
     sets: list[tuple[str, tuple[Detector, ...], str, ScanProfile]] = [
         ("kingfisher", (by_name["kingfisher"],), "any", english_profile()),
+        ("secrets", (by_name["secrets"],), "any", english_profile()),
         ("injection", (by_name["injection"],), "any", english_profile()),
         ("presidio", (presidio,), "English", english_profile()),
         ("presidio", (presidio,), "broad", broad_profile(presidio)),

@@ -95,12 +95,13 @@ class Rule:
 class Family:
     """The rules of one file."""
 
-    __slots__ = ("_any", "_apart", "_needed", "_together", "body", "name", "rules")
+    __slots__ = ("_any", "_apart", "_needed", "_together", "about", "body", "name", "rules")
 
     def __init__(self, body: dict[str, Any]) -> None:
         """Compile a family from its file's JSON object."""
         self.body: JsonValue = body
         self.name = str(body["family"])
+        self.about = str(body["about"])
         self.rules = tuple(Rule.of(self.name, rule) for rule in body["rules"])
         self._apart = tuple(rule for rule in self.rules if rule.apart)
         self._together = tuple(rule for rule in self.rules if not rule.apart)
