@@ -28,6 +28,11 @@ class AbsentJudge:
         """A batch at once."""
         return 1024
 
+    @property
+    def reads_sources(self) -> bool:
+        """As the judge in whose place it is."""
+        return self._kind is EvidenceKind.CONSISTENCY
+
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
         """Return NOT_RUN for every task."""
         receipt = error_receipt(Reason.of(ReasonCode.NOT_RUN, "", self._kind.value.lower()))

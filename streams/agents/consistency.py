@@ -15,7 +15,7 @@ from pratique.contract.canonical import canonical_json
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt, StatedReason
 from streams.agents.grammars import Grammars
-from streams.agents.workers import Task, error_receipt
+from streams.agents.workers import Sources, Task, error_receipt
 from streams.application.consistency import check_compaction
 from streams.application.pinning import Pinning
 from streams.domain.compaction.consistency import ConsistencyResult
@@ -33,6 +33,7 @@ class ConsistencyJudge:
 
     kind = EvidenceKind.CONSISTENCY
     group_size = 256
+    reads_sources = True
 
     def __init__(self, pinning: Pinning, grammars: Grammars | None = None) -> None:
         self._pinning = pinning
@@ -45,23 +46,25 @@ class ConsistencyJudge:
     def _judged(self, task: Task) -> Receipt:
         if not isinstance(task.policy_set, PolicySet):
             raise TypeError("task without a policy set")
+        if task.sources is None:
+            raise TypeError("task without its sources")
         try:
-            return self._checked(task, task.policy_set)
+            return self._checked(task, task.sources, task.policy_set)
         except PolicyError:
             return error_receipt(Reason.of(ReasonCode.POLICY_INVALID, "policy", _DETECTOR))
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never a pass
             LOG.error("consistency check failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
             return error_receipt(Reason.of(ReasonCode.VERIFIER_EVIDENCE_DIFFERS, "", _DETECTOR))
 
-    def _checked(self, task: Task, policy_set: PolicySet) -> Receipt:
-        snapshot = self._pinning.commitments(task.request, policy_set, task.work.opened_at)
+    def _checked(self, task: Task, sources: Sources, policy_set: PolicySet) -> Receipt:
+        snapshot = self._pinning.commitments(sources.request, policy_set, task.work.opened_at)
         if not isinstance(snapshot, CommitmentSnapshot):
             # Intake verified them; that this worker can't means that trust changed since.
             return error_receipt(Reason.of(ReasonCode.COMMITMENTS_STALE, "commitments", _DETECTOR))
         grammar = self._grammars.of(policy_set)
-        candidate = read_candidate(task.request.candidate_json, max_bytes=policy_set.compaction.max_candidate_bytes)
+        candidate = read_candidate(task.candidate_json, max_bytes=policy_set.compaction.max_candidate_bytes)
         result = check_compaction(
-            task.request, candidate, policy_set, snapshot, grammar, source_sha256s=task.source_sha256s
+            sources.request, candidate, policy_set, snapshot, grammar, source_sha256s=sources.sha256s
         )
         return _receipt(result)
 

@@ -15,8 +15,8 @@ from typing import Final
 from pratique.contract.canonical import canonical_json
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import EvidenceKind, Receipt, StatedReason
-from streams.agents.workers import Task, error_receipt
-from streams.application.laundering import with_laundering
+from streams.agents.workers import Sources, Task, error_receipt
+from streams.application.laundering import is_steered, with_laundering
 from streams.application.nominating import nominate_summary
 from streams.application.ports.detection import ScanPool
 from streams.application.ports.quarantine import FingerprintKeys
@@ -40,6 +40,7 @@ class ScanJudge:
 
     kind = EvidenceKind.SCAN
     group_size = 64
+    reads_sources = False
 
     def __init__(self, pool: ScanPool, keys: FingerprintKeys | None = None) -> None:
         self._pool = pool
@@ -55,7 +56,7 @@ class ScanJudge:
         policy_set = task.policy_set
         try:
             bound = policy_set.compaction.max_candidate_bytes
-            candidate = await asyncio.to_thread(read_candidate, task.request.candidate_json, max_bytes=bound)
+            candidate = await asyncio.to_thread(read_candidate, task.candidate_json, max_bytes=bound)
             result = await scan_compaction(
                 candidate, policy_set.scan, self._pool, policy_sha256=policy_set.compaction.policy_sha256
             )
@@ -63,7 +64,9 @@ class ScanJudge:
             LOG.error("scan failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
             return error_receipt(Reason.of(ReasonCode.DETECTOR_ERROR, "", _DETECTOR))
         try:
-            result = await with_laundering(result, task.request.source_messages, policy_set.scan, self._pool)
+            if is_steered(result):
+                sources = await asyncio.to_thread(Sources.of, task.work)
+                result = await with_laundering(result, sources.request.source_messages, policy_set.scan, self._pool)
         except Exception as error:  # noqa: BLE001 - what was found in the summary stands all the same
             LOG.error("sources were not looked at: %s", type(error).__name__)  # noqa: TRY400 - the same
         return await self._nominated(_receipt(result), candidate, result, policy_set)

@@ -1,8 +1,10 @@
 """The workers: work in, one authenticated receipt a request out.
 
 The contract: whatever happens to one piece of work, the worker states a receipt for it: PASS, a finding, or an ERROR
-that says what could not be done. The join key is derived from the request's bytes, never taken from the work record,
-and the receipt carries the pin that was worked under; a forged work record can thus at most repeat a true statement.
+that says what could not be done. What a receipt speaks of is derived from the request's bytes, never taken from the
+work record, and the receipt carries the pin that was worked under; a forged work record can thus at most repeat a true
+statement. A judge of the summary alone reads no sources, and takes their digest from the record's key: under another
+one its receipt is of a request that nobody opened, since what was opened names the request's digest too.
 Work that is no Work record, or whose request is none, is a dead letter.
 
 A recall's findings are acknowledged by the log before the receipt that names them is sent.
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -22,6 +25,7 @@ from pratique.contract import avro, digests
 from pratique.contract.reasons import FindingStatus, Outcome, Reason, ReasonCode
 from pratique.contract.records import (
     CompactionRequested,
+    CompactionSubject,
     Evidence,
     EvidenceKind,
     JoinKey,
@@ -45,6 +49,31 @@ from streams.wire.evidence import EvidenceWriter
 
 LOG: Final = logging.getLogger(__name__)
 
+_SHA256: Final = re.compile(rb"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a summary was made from.
+
+    Attributes:
+        request: The whole request, decoded.
+        sha256s: Digests of its source messages, in order.
+    """
+
+    request: CompactionRequested
+    sha256s: tuple[str, ...]
+
+    @classmethod
+    def of(cls, work: Work) -> Sources:
+        """Read the request of a piece of work.
+
+        Raises:
+            MalformedError: It is none.
+        """
+        request = avro.decode(work.request, CompactionRequested)
+        return cls(request, tuple(digests.message_sha256(message) for message in request.source_messages))
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -52,17 +81,17 @@ class Task:
 
     Attributes:
         work: The work record.
-        request: Its request, decoded.
-        join_key: Derived from the request's bytes.
-        source_sha256s: Digests of the source messages, in order.
+        candidate_json: What the summarizer answered.
+        join_key: Which request it is.
         policy_set: The pinned set, or the receipt that says why there is none.
+        sources: What the summary was made from, where the judge reads it.
     """
 
     work: Work
-    request: CompactionRequested
+    candidate_json: str
     join_key: JoinKey
-    source_sha256s: tuple[str, ...]
     policy_set: PolicySet | Receipt
+    sources: Sources | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +123,11 @@ class Judge(Protocol):
     @property
     def group_size(self) -> int:
         """How many tasks are judged and stated together: few where each takes long, many where none does."""
+        ...
+
+    @property
+    def reads_sources(self) -> bool:
+        """Whether every task must have its ``sources``."""
         ...
 
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
@@ -205,7 +239,7 @@ class WorkerStep:
     def _understand(self, record: LogRecord, understood: _Understood) -> None:
         work = avro.decode(record.value, Work)
         if work.origin is Origin.COMPACTION:
-            task = self._task(work)
+            task = self._task(work, record.key)
             _check_names(work, task.join_key)
             understood.tasks.append(task)
         elif self._recalls is not None:
@@ -216,12 +250,15 @@ class WorkerStep:
         else:
             raise MalformedError("recalls are not judged here")
 
-    def _task(self, work: Work) -> Task:
-        request = avro.decode(work.request, CompactionRequested)
-        source_sha256s = tuple(digests.message_sha256(message) for message in request.source_messages)
-        population = digests.source_population_sha256(source_sha256s)
-        key = digests.compaction_join_key(request, work.request, population)
-        return Task(work, request, key, source_sha256s, self._policy_set(work))
+    def _task(self, work: Work, record_key: bytes | None) -> Task:
+        if not self._judge.reads_sources:
+            subject = avro.decode_part(work.request, CompactionRequested, CompactionSubject)
+            key = digests.compaction_join_key(subject, work.request, _stated_population(record_key))
+            return Task(work, subject.candidate_json, key, self._policy_set(work))
+        sources = Sources.of(work)
+        population = digests.source_population_sha256(sources.sha256s)
+        key = digests.compaction_join_key(sources.request, work.request, population)
+        return Task(work, sources.request.candidate_json, key, self._policy_set(work), sources)
 
     def _policy_set(self, work: Work) -> PolicySet | Receipt:
         try:
@@ -246,6 +283,13 @@ class _Understood:
     tasks: list[Task]
     recalls: list[RecallTask]
     dead: list[Output]
+
+
+def _stated_population(record_key: bytes | None) -> str:
+    """Return the population's digest that a record is keyed by."""
+    if record_key is None or not _SHA256.fullmatch(record_key):
+        raise MalformedError("work is keyed by no digest of a source population")
+    return record_key.decode("ascii")
 
 
 def _check_names(work: Work, key: JoinKey) -> None:

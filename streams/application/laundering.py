@@ -25,6 +25,11 @@ from streams.domain.scanning.request import ScanProfile
 SOURCES: Final = "source_messages"
 
 
+def is_steered(result: ScanResult) -> bool:
+    """Say whether an injection was found in the summary, so that its sources are worth a look."""
+    return any(reason.code is ReasonCode.INJECTION for reason in result.reasons)
+
+
 async def with_laundering(
     result: ScanResult, messages: Sequence[SourceMessage], policy: ScanPolicy, pool: ScanPool
 ) -> ScanResult:
@@ -37,7 +42,7 @@ async def with_laundering(
         pool: The scanner.
     """
     fields = list(_untrusted(messages, policy.max_total_bytes))
-    if not fields or not any(reason.code is ReasonCode.INJECTION for reason in result.reasons):
+    if not fields or not is_steered(result):
         return result
     profile = ScanProfile(policy.language_profiles, policy.entity_types, policy.views)
     detection = await pool.detect(fields, profile, timeout_ms=policy.timeout_ms)

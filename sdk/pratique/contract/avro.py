@@ -117,6 +117,49 @@ def decode(
         TooLargeError: The value is larger than ``max_bytes``.
         MalformedError: The value is not exactly one record of that class in a schema of this release.
     """
+    return typing.cast("RecordT", _read(value, record_class, max_bytes, None))
+
+
+def decode_part(
+    value: bytes | None,
+    record_class: type[Any],
+    part_class: type[RecordT],
+    *,
+    max_bytes: int = MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES,
+) -> RecordT:
+    """Read some fields of one record: what is left out is skipped, and not looked at beyond its length.
+
+    For bytes that were decoded in full by who handed them on, and whose digest binds what is said of them.
+
+    Args:
+        value: As of ``decode``.
+        record_class: What is expected on this topic.
+        part_class: A dataclass of fields that the record has, of the same types.
+        max_bytes: Largest accepted size of the value.
+
+    Raises:
+        TooLargeError: As of ``decode``.
+        MalformedError: As of ``decode``, as far as the fields that are read say.
+    """
+    return typing.cast("RecordT", _read(value, record_class, max_bytes, _part(record_class, part_class)))
+
+
+class _Part:
+    """Decoder of some fields of a record class."""
+
+    def __init__(self, codec: _Codec, part_class: type[Any]) -> None:
+        wanted = {item.name for item in fields(part_class)}
+        chosen = [item for item in codec.schema["fields"] if item["name"] in wanted]
+        self.schema = fastavro.parse_schema({"type": "record", "name": codec.schema["name"], "fields": chosen})
+        self.from_plain = _from_plain(part_class)
+
+
+@cache
+def _part(record_class: type[Any], part_class: type[Any]) -> _Part:
+    return _Part(_codecs()[0][record_class], part_class)
+
+
+def _read(value: bytes | None, record_class: type[Any], max_bytes: int, part: _Part | None) -> Any:  # noqa: ANN401
     name = record_class.__name__
     if value is None:
         raise MalformedError(f"value is null, a {name} was expected")
@@ -129,8 +172,9 @@ def decode(
         raise MalformedError(f"value is a {codec.record_class.__name__}, a {name} was expected")
     buffer = io.BytesIO(value)
     buffer.seek(HEADER_BYTES)
+    wanted, from_plain = (None, codec.from_plain) if part is None else (part.schema, part.from_plain)
     try:
-        record = codec.from_plain(fastavro.schemaless_reader(buffer, codec.schema, None))
+        record = from_plain(fastavro.schemaless_reader(buffer, codec.schema, wanted))
     except MalformedError:
         raise
     except (ValueError, EOFError, IndexError, OverflowError, MemoryError, TypeError, KeyError):
@@ -138,7 +182,7 @@ def decode(
         raise MalformedError(f"bytes are not a {name}") from None
     if buffer.tell() != len(value):
         raise MalformedError(f"{name} is followed by {len(value) - buffer.tell()} more bytes")
-    return typing.cast("RecordT", record)
+    return record
 
 
 def fingerprints() -> dict[str, str]:

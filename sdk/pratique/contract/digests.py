@@ -14,7 +14,15 @@ from typing import Final
 import orjson
 
 from pratique.contract.canonical import JsonValue, bytes_sha256, canonical_sha256, text_sha256
-from pratique.contract.records import CompactionRequested, JoinKey, MemoryRecalled, Origin, Role, SourceMessage
+from pratique.contract.records import (
+    CompactionRequested,
+    CompactionSubject,
+    JoinKey,
+    MemoryRecalled,
+    Origin,
+    Role,
+    SourceMessage,
+)
 from pratique.errors import MalformedError
 
 
@@ -83,11 +91,13 @@ def request_sha256(value: bytes) -> str:
     return bytes_sha256(value)
 
 
-def compaction_join_key(request: CompactionRequested, value: bytes, population_sha256: str | None) -> JoinKey:
+def compaction_join_key(
+    request: CompactionRequested | CompactionSubject, value: bytes, population_sha256: str | None
+) -> JoinKey:
     """Return the join key of a compaction.
 
     Args:
-        request: The decoded request.
+        request: The decoded request, or the part of it that says what it is about.
         value: The request as published.
         population_sha256: Digest of the source population; null where the messages are malformed.
     """

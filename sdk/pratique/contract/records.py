@@ -88,6 +88,15 @@ class CompactionRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionSubject:
+    """What a ``CompactionRequested`` asks about, without its sources (``avro.decode_part``)."""
+
+    tenant_id: str
+    compaction_request_id: str
+    candidate_json: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryEntry:
     """A recalled memory, with the identity it was stored under."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -17,8 +18,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pratique.contract import avro
-from pratique.contract.avro import HEADER_BYTES, MARKER, RECORD_CLASSES, decode, encode, fingerprints, schema_directory
-from pratique.contract.records import CompactionRequested, Evidence, Role, SourceMessage, Verdict, Work
+from pratique.contract.avro import (
+    HEADER_BYTES,
+    MARKER,
+    RECORD_CLASSES,
+    decode,
+    decode_part,
+    encode,
+    fingerprints,
+    schema_directory,
+)
+from pratique.contract.records import (
+    CompactionRequested,
+    CompactionSubject,
+    Evidence,
+    Role,
+    SourceMessage,
+    Verdict,
+    Work,
+)
 from pratique.contract.topics import MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
 from pratique.errors import MalformedError, TooLargeError
 from tests.vectors.contract_samples import COMPACTION, RECORDS, VERDICT
@@ -65,6 +83,32 @@ def test_every_record_reads_back_as_it_was_written(record: object) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_equal_bytes_are_equal_records(one: object, other: object) -> None:
     assert (encode(one) == encode(other)) == (one == other)
+
+
+@given(values_of(CompactionRequested))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_part_is_what_the_record_says(record: CompactionRequested) -> None:
+    part = decode_part(encode(record), CompactionRequested, CompactionSubject)
+    assert part == CompactionSubject(record.tenant_id, record.compaction_request_id, record.candidate_json)
+
+
+def test_part_of_what_is_no_such_record_is_refused() -> None:
+    value = encode(COMPACTION)
+    harmed = [None, b"", b"poison", encode(VERDICT), value + b"\x00", *(value[:size] for size in range(len(value)))]
+    for item in harmed:
+        with pytest.raises(MalformedError):
+            decode_part(item, CompactionRequested, CompactionSubject)
+    with pytest.raises(MalformedError, match="NUL"):
+        decode_part(value.replace(b"request-1", b"request\x001"), CompactionRequested, CompactionSubject)
+    with pytest.raises(TooLargeError):
+        decode_part(value, CompactionRequested, CompactionSubject, max_bytes=len(value) - 1)
+
+
+@given(st.binary(max_size=60))
+def test_part_of_any_body_is_read_or_refused(body: bytes) -> None:
+    value = encode(COMPACTION)[:HEADER_BYTES] + body
+    with contextlib.suppress(MalformedError):
+        assert decode_part(value, CompactionRequested, CompactionSubject)
 
 
 @pytest.mark.parametrize("record_class", RECORD_CLASSES)

@@ -251,7 +251,7 @@ def test_compactions_do_not_wait_for_recalls() -> None:
     path = RecallPath(PARTIAL, detector=FakePromptSafety(on_score=stuck))
     recalled = Work(Origin.RECALL, PARTIAL.policy_set_sha256, "{}", AT_MS, avro.encode(request(entry("e1", "hang"))))
     compacted = Work(Origin.COMPACTION, PARTIAL.policy_set_sha256, "{}", AT_MS, avro.encode(COMPACTION))
-    records = [Record(WORK, avro.encode(work)) for work in (recalled, compacted)]
+    records = [Record(WORK, avro.encode(work), key=b"0" * 64) for work in (recalled, compacted)]
 
     async def serve() -> list[list[Channel]]:
         sent = asyncio.Event()
@@ -362,7 +362,7 @@ def test_an_absent_judge_passes_no_recall() -> None:
 def test_a_recall_in_compaction_s_clothes_is_a_dead_letter() -> None:
     path = RecallPath(recall_set())
     work = Work(Origin.COMPACTION, recall_set().policy_set_sha256, "{}", AT_MS, avro.encode(request(entry())))
-    asyncio.run(path.scan().take(batch(Record(WORK, avro.encode(work))), lambda: True))
+    asyncio.run(path.scan().take(batch(Record(WORK, avro.encode(work), key=b"0" * 64)), lambda: True))
     assert path.dead_letters == ["SCHEMA_INVALID"]
 
 

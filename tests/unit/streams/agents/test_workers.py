@@ -17,7 +17,7 @@ from pratique.contract.trust import MacRole
 from streams.adapters.kafka_outbox import OutputLostError
 from streams.agents import loop
 from streams.agents.absent import AbsentJudge
-from streams.agents.workers import Task, WorkerStep, error_receipt
+from streams.agents.workers import Sources, Task, WorkerStep, error_receipt
 from streams.application.ports.log import Batch, Channel, Output, Partition
 from streams.domain.policy.model import PolicySet
 from streams.errors import PolicyError, PolicyExpiredError, PolicyNotLoadedError, PolicyUnavailableError
@@ -49,7 +49,9 @@ class ScriptedJudge:
     kind = EvidenceKind.SCAN
     group_size = 2
 
-    def __init__(self) -> None:
+    def __init__(self, *, reads_sources: bool = False) -> None:
+        self.reads_sources = reads_sources
+        self.seen: list[Task] = []
         self.groups: list[list[str]] = []
         self.answer: Callable[[Sequence[Task]], Sequence[Receipt]] = lambda tasks: list(map(self.receipt, tasks))
 
@@ -57,18 +59,19 @@ class ScriptedJudge:
     def receipt(task: Task) -> Receipt:
         return replace(
             error_receipt(Reason.of(ReasonCode.NOT_RUN, "", "scan")),
-            versions={"judged": task.request.compaction_request_id},
+            versions={"judged": task.join_key.request_id},
         )
 
     async def judge(self, tasks: Sequence[Task]) -> Sequence[Receipt]:
-        self.groups.append([task.request.compaction_request_id for task in tasks])
+        self.groups.append([task.join_key.request_id for task in tasks])
+        self.seen += tasks
         return self.answer(tasks)
 
 
 class Worker:
     """A worker with everything around it in memory."""
 
-    def __init__(self, *failures: Exception) -> None:
+    def __init__(self, *failures: Exception, reads_sources: bool = False) -> None:
         self.clock = ManualClock()
         self.metrics = FakeMetrics()
         self.topics = {
@@ -78,7 +81,7 @@ class Worker:
         self.outbox = FakeLogOutbox(self.topics)
         self.store = Store(SET, TRUST)
         self.store.failures = failures
-        self.judge = ScriptedJudge()
+        self.judge = ScriptedJudge(reads_sources=reads_sources)
         self.step = WorkerStep(
             judge=self.judge,
             store=self.store,
@@ -112,9 +115,15 @@ class Worker:
 
 def work(number: int = 0, asked: CompactionRequested | None = None, **changes: object) -> Record:
     """A piece of work as intake hands it out."""
-    value = avro.encode(asked or request(compaction_request_id=f"request-{number}"))
+    asked = asked or request(compaction_request_id=f"request-{number}")
+    value = avro.encode(asked)
     item = Work(Origin.COMPACTION, SET.policy_set_sha256, SET.set_map, NOW_MS, value)
-    return Record(WORK, avro.encode(replace(item, **changes)), key=b"k", offset=number)  # type: ignore[arg-type]
+    return Record(WORK, avro.encode(replace(item, **changes)), key=population(asked).encode(), offset=number)  # type: ignore[arg-type]
+
+
+def population(asked: CompactionRequested) -> str:
+    """The digest of a request's sources."""
+    return source_population_sha256([message_sha256(item) for item in asked.source_messages])
 
 
 def test_every_piece_of_work_gets_its_receipt_under_its_pin() -> None:
@@ -135,12 +144,33 @@ def test_work_is_judged_in_groups() -> None:
     assert worker.judge.groups == [["request-0", "request-1"], ["request-2", "request-3"], ["request-4"]]
 
 
-def test_join_key_is_derived_from_the_requests_bytes() -> None:
-    worker = Worker()
+@pytest.mark.parametrize("reads_sources", [True, False])
+def test_join_key_is_that_of_the_request(reads_sources: bool) -> None:  # noqa: FBT001 - drawn
+    worker = Worker(reads_sources=reads_sources)
     asked = request()
     worker.take(work(0, asked))
-    population = source_population_sha256([message_sha256(item) for item in asked.source_messages])
-    assert worker.stated[0].join_key == compaction_join_key(asked, avro.encode(asked), population)
+    assert worker.stated[0].join_key == compaction_join_key(asked, avro.encode(asked), population(asked))
+    (task,) = worker.judge.seen
+    assert task.candidate_json == asked.candidate_json
+    assert Sources.of(task.work).request == asked
+    assert task.sources == (Sources.of(task.work) if reads_sources else None)
+
+
+def test_who_reads_the_sources_takes_no_one_s_word_for_their_digest() -> None:
+    worker = Worker(reads_sources=True)
+    asked = request()
+    worker.take(replace(work(0, asked), key=b"0" * 64))
+    assert worker.stated[0].join_key.source_population_sha256 == population(asked)
+
+
+def test_who_reads_none_speaks_of_the_population_that_the_record_lies_under() -> None:
+    worker = Worker()
+    asked = request()
+    worker.take(replace(work(0, asked), key=b"0" * 64))
+    stated = worker.stated[0].join_key
+    assert stated == replace(
+        compaction_join_key(asked, avro.encode(asked), population(asked)), source_population_sha256="0" * 64
+    ), "a request that nobody opened: the digest of its bytes is of another population"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +180,10 @@ def test_join_key_is_derived_from_the_requests_bytes() -> None:
         (replace(work(), value=b"poison"), "SCHEMA_INVALID"),
         (work(request=b"poison"), "SCHEMA_INVALID"),
         (work(request=b""), "SCHEMA_INVALID"),
+        (work(request=work().value), "SCHEMA_INVALID"),
+        (replace(work(), key=None), "SCHEMA_INVALID"),
+        (replace(work(), key=b"k"), "SCHEMA_INVALID"),
+        (replace(work(), key=b"A" * 64), "SCHEMA_INVALID"),
         (work(origin=Origin.RECALL), "SCHEMA_INVALID"),
         (work(policy_set_sha256="x" * 3_000_000), "MESSAGE_INVALID"),
         (work(0, request(compaction_request_id="\U0001f600" * 700_000)), "MESSAGE_INVALID"),
