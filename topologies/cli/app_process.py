@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+import uvloop
 from mode import Worker
 
 from pratique.errors import RefusedError, UnavailableError
@@ -67,6 +68,7 @@ def _run_here(topology: Topology, settings: Settings) -> None:
     _serve_metrics(running, settings)
     app = build(topology, settings, running.step, running.warm, lambda: _ready(settings))
     _collect_seldom()
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())  # the consumer's thread makes a loop of its own
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
