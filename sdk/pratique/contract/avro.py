@@ -141,16 +141,18 @@ def decode_part(
         TooLargeError: As of ``decode``.
         MalformedError: As of ``decode``, as far as the fields that are read say.
     """
-    return typing.cast("RecordT", _read(value, record_class, max_bytes, _part(record_class, part_class)))
+    part: Callable[[Any, Any], _Part] = _part
+    return typing.cast("RecordT", _read(value, record_class, max_bytes, part(record_class, part_class)))
 
 
 class _Part:
     """Decoder of some fields of a record class."""
 
     def __init__(self, codec: _Codec, part_class: type[Any]) -> None:
+        whole: Any = codec.schema
         wanted = {item.name for item in fields(part_class)}
-        chosen = [item for item in codec.schema["fields"] if item["name"] in wanted]
-        self.schema = fastavro.parse_schema({"type": "record", "name": codec.schema["name"], "fields": chosen})
+        chosen = [item for item in whole["fields"] if item["name"] in wanted]
+        self.schema = fastavro.parse_schema({"type": "record", "name": whole["name"], "fields": chosen})
         self.from_plain = _from_plain(part_class)
 
 
