@@ -34,11 +34,11 @@ _READABLE: Final = 0.9
 _STRETCH: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{24,}")
 """What is read of bytes that are no text as a whole: too long to stand in other data by chance."""
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
-_BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
+BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
+BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
-_BINARY: Final = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
-_MORSE: Final = re.compile(r"[.\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\-\u00b7\u2212]{1,6}){7,}")
+BINARY: Final = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
+MORSE: Final = re.compile(r"[.\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\-\u00b7\u2212]{1,6}){7,}")
 _UNICODE_ESCAPE: Final = r"\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|U\+[0-9A-Fa-f]{4,6} ?"
 _ESCAPES: Final[tuple[tuple[str, re.Pattern[str], int], ...]] = (
     ("percent", re.compile(r"%[0-9A-Fa-f]{2}"), 3),
@@ -114,22 +114,12 @@ Reading: TypeAlias = Callable[[bytes], Decoded | None]
 """Says whether bytes are a text, and which."""
 
 
-def alphabet_runs(text: str, reading: Reading) -> Iterator[tuple[str, int, int, Decoded]]:
-    """Yield the runs of a text that are written in another alphabet: its name, where they are, and what they say.
-
-    Args:
-        text: Any text.
-        reading: Reads what a run stands for.
-    """
+def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
     for name, pattern, decode in _ALPHABETS:
         for match in pattern.finditer(text):
-            decoded = decode(match.group(), reading)
+            decoded = decode(match.group(), text_of)
             if decoded is not None and decoded.text != match.group():
                 yield name, match.start(), match.end(), decoded
-
-
-def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
-    yield from alphabet_runs(text, text_of)
     for name, pattern, fewest in _ESCAPES:
         for start, end in _clusters(text, pattern, fewest):
             decoded = _unescaped(name, pattern, text[start:end])
@@ -191,7 +181,8 @@ def _surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _base64_text(run: str, reading: Reading) -> Decoded | None:
+def base64_text(run: str, reading: Reading) -> Decoded | None:
+    """Return what a run of base64 says, in one line or several."""
     lines = run.rstrip("=").translate(_URL_SAFE).split()
     found = reading(_base64_bytes("".join(lines)))
     if len(lines) == 1 or (found is not None and found.whole):
@@ -210,7 +201,8 @@ def _base64_bytes(letters: str) -> bytes:
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
-def _base32_text(run: str, reading: Reading) -> Decoded | None:
+def base32_text(run: str, reading: Reading) -> Decoded | None:
+    """Return what a run of base32 says."""
     letters = run.rstrip("=")
     letters = letters[: len(letters) // 8 * 8 + _BASE32_TAILS[len(letters) % 8]]
     try:
@@ -222,18 +214,21 @@ def _base32_text(run: str, reading: Reading) -> Decoded | None:
 _BASE32_TAILS: Final = (0, 0, 2, 2, 4, 5, 5, 7)
 
 
-def _hex_text(run: str, reading: Reading) -> Decoded | None:
+def hex_text(run: str, reading: Reading) -> Decoded | None:
+    """Return what a run of hexadecimal digits says, with signs between pairs or without."""
     digits = re.sub(r"^0[xX]|[ :,]", "", run)
     return reading(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
-def _binary_text(run: str, reading: Reading) -> Decoded | None:
+def binary_text(run: str, reading: Reading) -> Decoded | None:
+    """Return what a run of bits says."""
     bits = run.replace(" ", "").replace(",", "")
     bits = bits[: len(bits) // 8 * 8]
     return reading(int(bits, 2).to_bytes(len(bits) // 8, "big"))
 
 
-def _morse_text(run: str, _: Reading) -> Decoded | None:
+def morse_text(run: str, _: Reading) -> Decoded | None:
+    """Return what a run of Morse code says."""
     words = re.split(r"\s*[/|]\s*|\s{3,}", run.replace("\u00b7", ".").replace("\u2212", "-"))
     letters = [[_LETTERS_OF_MORSE.get(letter, "") for letter in word.split()] for word in words]
     known = sum(bool(letter) for word in letters for letter in word)
@@ -263,9 +258,9 @@ def text_of(raw: bytes, *, strict: bool = True) -> Decoded | None:
 
 
 _ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, Reading], Decoded | None]], ...]] = (
-    ("base64", _BASE64, _base64_text),
-    ("base32", _BASE32, _base32_text),
-    ("hex", _HEX, _hex_text),
-    ("binary", _BINARY, _binary_text),
-    ("morse", _MORSE, _morse_text),
+    ("base64", BASE64, base64_text),
+    ("base32", BASE32, base32_text),
+    ("hex", _HEX, hex_text),
+    ("binary", BINARY, binary_text),
+    ("morse", MORSE, morse_text),
 )

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
 from streams.domain.scanning.views.confusables import LATIN
 from streams.domain.scanning.views.model import Edit
+from streams.domain.scanning.views.stretches import Change, stretched
 
 UNHIDDEN: Final = "unhidden"
 NORMALISED: Final = "normalised"
@@ -60,28 +62,49 @@ def _pattern(letters: Iterator[str] | list[str]) -> str:
     return "".join(parts)
 
 
-_ALIKE: Final = _pattern(list(LATIN))
+_LOOKALIKE: Final = {letter: latin for letter, latin in LATIN.items() if letter not in FOLDING}
+_ALIKE: Final = _pattern(list(_LOOKALIKE))
 _FOLDED: Final = re.compile(f"[{_pattern(list(FOLDING))}]+")
 _MIXED: Final = re.compile(f"[A-Za-z0-9_][{_ALIKE}]|[{_ALIKE}][A-Za-z0-9_]")
-_TOKEN: Final = re.compile(r"[\w./+=@:-]{1,4096}")
-_ASCII_NEAR: Final = re.compile(r"[!-~]")
-_MARKS: Final = re.compile(f"[{_pattern([*FOLDING])}{INVISIBLE}]")
+_MARKS: Final = re.compile(f"[{_pattern(list(FOLDING))}{INVISIBLE}]")
 
 
 def cleared(text: str) -> list[Edit]:
     """Return what is taken off a text's characters, in order; an ASCII text costs one look."""
     if text.isascii():
         return []
-    found: list[Edit] = []
+    changes: list[Change] = []
+    spelt: list[Edit] = []
     if _MARKS.search(text):
-        found += _unhidden(text)
-        found += (
-            Edit(run.start(), run.end(), run.group().translate(_FOLD), NORMALISED, aligned=True)
+        for run in _HIDDEN.finditer(text):
+            said = _spelt(run.group())
+            if said:
+                spelt.append(Edit(run.start(), run.end(), said, UNHIDDEN))
+            elif _beside_ascii(text, run.start(), run.end()):
+                changes.append(Change(run.start(), run.end(), "", UNHIDDEN))
+        changes += (
+            Change(run.start(), run.end(), run.group().translate(_FOLD), NORMALISED)
             for run in _FOLDED.finditer(text)
             if _matters(run.group())
         )
-    found += _latin(text)
-    return sorted(found)
+    changes += _latin(text)
+    changes.sort()
+    return list(_in_order(text, spelt, changes))
+
+
+def _in_order(text: str, spelt: list[Edit], changes: list[Change]) -> Iterator[Edit]:
+    """Yield what is spelt, and between two such runs the stretches of changes, which do not reach over one."""
+    place = low = 0
+    for edit in spelt:
+        upto = bisect_left(changes, edit.start, lo=place, key=_start)
+        yield from stretched(text, changes[place:upto], low, edit.start)
+        yield edit
+        place, low = upto, edit.end
+    yield from stretched(text, changes[place:], low, len(text))
+
+
+def _start(change: Change) -> int:
+    return change.start
 
 
 _FOLD: Final = {ord(letter): plain for letter, plain in FOLDING.items()}
@@ -92,17 +115,10 @@ def _matters(run: str) -> bool:
     return any(letter.isalnum() or letter in "＠．" for letter in run)  # noqa: RUF001 - wide signs are meant
 
 
-def _unhidden(text: str) -> Iterator[Edit]:
-    for run in _HIDDEN.finditer(text):
-        said = _spelt(run.group())
-        if said or _beside_ascii(text, run.start(), run.end()):
-            yield Edit(run.start(), run.end(), said, UNHIDDEN)
-
-
 def _beside_ascii(text: str, start: int, end: int) -> bool:
     """Say whether what is hidden stands beside ASCII or what folds to it."""
     around = text[start - 1 : start] + text[end : end + 1]
-    return any("!" <= letter <= "~" or letter in FOLDING or letter in LATIN for letter in around)
+    return any("!" <= letter <= "~" or letter in FOLDING or letter in _LOOKALIKE for letter in around)
 
 
 def _spelt(run: str) -> str:
@@ -137,27 +153,25 @@ def _bits(run: str) -> str:
     return ""
 
 
-def _latin(text: str) -> Iterator[Edit]:
+def _latin(text: str) -> Iterator[Change]:
     """Yield tokens of letters that look Latin and stand among Latin ones."""
     place = 0
     while (mixed := _MIXED.search(text, place)) is not None:
-        token = _around(text, mixed.start())
+        token = _around(text, max(place, mixed.start() - _MOST_OF_TOKEN), mixed.start())
         for run in _LOOKALIKES.finditer(text, *token):
-            yield Edit(run.start(), run.end(), run.group().translate(_LATIN), CONFUSABLES, aligned=True)
+            yield Change(run.start(), run.end(), run.group().translate(_LATIN), CONFUSABLES)
         place = max(token[1], mixed.end())
 
 
 _LOOKALIKES: Final = re.compile(f"[{_ALIKE}]+")
-_LATIN: Final = {ord(letter): latin for letter, latin in LATIN.items()}
+_LATIN: Final = {ord(letter): latin for letter, latin in _LOOKALIKE.items()}
 _MOST_OF_TOKEN: Final = 512
 _NO_TOKEN: Final = re.compile(r"[^\w./+=@:-]")
 
 
-def _around(text: str, place: int) -> tuple[int, int]:
-    """Return the bounds of the token at a place."""
-    low = max(0, place - _MOST_OF_TOKEN)
-    before = text[low:place][::-1]
-    edge = _NO_TOKEN.search(before)
-    start = place - (edge.start() if edge else len(before))
+def _around(text: str, low: int, place: int) -> tuple[int, int]:
+    """Return the bounds of the token at a place, no lower than ``low``."""
+    edge = _NO_TOKEN.search(text[low:place][::-1])
+    start = place - edge.start() if edge else low
     edge = _NO_TOKEN.search(text, place, place + _MOST_OF_TOKEN)
     return start, edge.start() if edge else min(len(text), place + _MOST_OF_TOKEN)

@@ -13,44 +13,31 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from streams.domain.scanning.decoding import alphabet_runs
+from streams.domain.scanning.views.alphabets import alphabets
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.model import Edit
-from streams.domain.scanning.views.unpacking import said_by
-
-_WORTH_A_LOOK: Final = re.compile(
-    r"[A-Za-z0-9+/_-]{16}|[01]{8}[ ,]|[0-9A-Fa-f]{2}[ :,][0-9A-Fa-f]{2}[ :,]|[.\-\u00b7\u2212][ /|]"
-)
-"""Something that an alphabet's run has; what prose lacks in most lines."""
 
 
-def decoded(text: str, budget: Budget) -> list[list[Edit]]:
+def decoded(text: str, held: frozenset[str], budget: Budget) -> list[list[Edit]]:
     """Return what is encoded in a text, in layers of edits.
 
     Args:
         text: Any text.
+        held: The families of disguises that it may hold.
         budget: Is spent by what is unpacked.
 
     Raises:
         TooLargeError: Something unpacks to more than is left.
     """
-    edits = [*_alphabets(text, budget), *_escapes(text)]
-    return _layers(edits)
+    return _layers([*alphabets(text, held, budget), *_escapes(text, held)])
 
 
-def _alphabets(text: str, budget: Budget) -> Iterator[Edit]:
-    if not _WORTH_A_LOOK.search(text):
-        return
-    for name, start, end, said in alphabet_runs(text, lambda raw: said_by(raw, budget)):
-        yield Edit(start, end, said.text, "+".join((name, *said.inner)))
-
-
-def _escapes(text: str) -> Iterator[Edit]:
-    for name, mark, pattern, undo in _ESCAPES:
-        if mark in text:
+def _escapes(text: str, held: frozenset[str]) -> Iterator[Edit]:
+    for name, family, pattern, undo in _ESCAPES:
+        if family in held:
             for match in pattern.finditer(text):
                 said = undo(match.group())
-                if said is not None and said != match.group():
+                if said and said != match.group():
                     yield Edit(match.start(), match.end(), said, name)
 
 
@@ -79,34 +66,45 @@ def _code_points(run: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _quoted(run: str) -> str | None:
-    parts = [part for part in run.split("=") if part]
-    return _characters(bytes(int(part, 16) for part in parts if part.strip("\r\n")))
+def _quoted(run: str) -> str:
+    """Undo quoted-printable, in which a sign at a line's end joins it to the next."""
+    raw = bytearray()
+    for match in _QUOTED.finditer(run):
+        digits, letter = match.groups()
+        raw += bytes([int(digits, 16)]) if digits else (letter or "").encode("utf-8", "replace")
+    return _characters(bytes(raw))
+
+
+_QUOTED: Final = re.compile(r"=([0-9A-F]{2})|=\r?\n|([^=])")
 
 
 _ESCAPES: Final[tuple[tuple[str, str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
-    ("percent", "%", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    ("html", "&", re.compile(r"(?:&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});)+"), html.unescape),
+    ("percent", "percent", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("html", "html", re.compile(r"(?:&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});)+"), html.unescape),
     (
         "unicode-escape",
-        "\\",
+        "escape",
         re.compile(r"(?:\\u\{[0-9A-Fa-f]{2,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})+"),
         _code_points,
     ),
-    ("unicode-escape", "U+", re.compile(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}"), _code_points),
-    ("hex-escape", "\\x", re.compile(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    ("octal-escape", "\\", re.compile(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
-    ("quoted-printable", "=", re.compile(r"(?:=[0-9A-F]{2}){2,}|=\r?\n(?=\S)"), _quoted),
+    ("unicode-escape", "code-point", re.compile(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}"), _code_points),
+    ("hex-escape", "escape", re.compile(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("octal-escape", "escape", re.compile(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
+    ("quoted-printable", "quoted-printable", re.compile(r"[!-<>-~]?(?:(?:=[0-9A-F]{2})+|=\r?\n)[!-<>-~]?"), _quoted),
 )
 
 
 def _layers(edits: Iterable[Edit]) -> list[list[Edit]]:
     """Put edits that overlap into different layers, in their order."""
     layers: list[list[Edit]] = []
-    for edit in sorted(edits):
+    for edit in sorted(edits, key=_span):
         layer = next((layer for layer in layers if layer[-1].end <= edit.start), None)
         if layer is None:
             layers.append([edit])
         else:
             layer.append(edit)
     return layers
+
+
+def _span(edit: Edit) -> tuple[int, int]:
+    return edit.start, -edit.end

@@ -1,9 +1,9 @@
 """A view of a text, and how it is rewritten into the next one without losing where anything came from.
 
-The contract: a ``View`` is text in pieces, in order and without gaps. A piece that was copied, or replaced letter for
-letter, knows the place of each of its characters; one that was decoded knows the run that it was decoded from, all of
-it, so that whoever masks a finding masks what can be decoded again; one of no length stands for what was dropped.
-Pieces ascend in the original, so ``place`` is monotone, and never leaves it.
+The contract: a ``View`` is text in pieces, in order and without gaps. A piece that was copied, replaced letter for
+letter or only lost letters knows the place of each of its characters; one that was decoded knows the run that it was
+decoded from, all of it, so that whoever masks a finding masks what can be decoded again. Pieces ascend in the original,
+so ``place`` is monotone, and never leaves it.
 
 ``rewrite`` keeps only what stands near an edit: what is far from every edit was read before. It is linear in pieces and
 edits.
@@ -32,16 +32,17 @@ class Edit(NamedTuple):
     Attributes:
         start: Offset of its first character in the view.
         end: Offset after its last one.
-        text: What it says.
+        text: What it says; not empty.
         kind: How it was read, in our own words.
-        aligned: Whether each character of ``text`` stands for the one at its place; both have one length then.
+        places: For each character of ``text``, which one of the stretch it is or stands for, ascending from 0; none
+            where all of the stretch stands for all of the text.
     """
 
     start: int
     end: int
     text: str
     kind: str
-    aligned: bool = False
+    places: Sequence[int] | None = None
 
 
 class Piece(NamedTuple):
@@ -52,8 +53,8 @@ class Piece(NamedTuple):
         end: Offset after it.
         low: Where its origin begins in the original text.
         high: Where that ends.
+        places: For each character its place in the original text, ascending; none where the origin is no closer known.
         kinds: How it was read, outermost first; none where it stands so in the original.
-        aligned: Whether characters stand for those of the original one by one.
         left_out: Whether it only stands for what was left out.
     """
 
@@ -61,8 +62,8 @@ class Piece(NamedTuple):
     end: int
     low: int
     high: int
+    places: Sequence[int] | None
     kinds: tuple[str, ...] = ()
-    aligned: bool = True
     left_out: bool = False
 
 
@@ -98,135 +99,164 @@ class View:
             start: Offset of its first character.
             end: Offset after its last one, not before ``start``; both within the text.
         """
-        inside = list(self.between(start, max(start + 1, end)))
+        first = max(0, bisect_right(self.pieces, start, key=_start) - 1)
+        inside = list(_Cursor(self.pieces, first).take(start, max(start + 1, end)))
         if not inside or any(piece.left_out for piece in inside):
             return None
-        low, high = inside[0].low, inside[-1].high
-        return Place(low, max(low, high), _merged(piece.kinds for piece in inside))
-
-    def between(self, start: int, end: int) -> Iterator[Piece]:
-        """Yield the pieces of a stretch, cut to it."""
-        index = max(0, bisect_right(self.pieces, start, key=_start) - 1)
-        for piece in self.pieces[index : bisect_right(self.pieces, end, key=_start)]:
-            first, last = max(start, piece.start), min(end, piece.end)
-            if first < last:
-                yield _cut(piece, first, last)
-            elif start < piece.start == piece.end < end:
-                yield piece
+        return Place(inside[0].low, inside[-1].high, _merged(piece.kinds for piece in inside))
 
 
 def plain(text: str) -> View:
     """Return a text as the view that it is of itself."""
-    return View(text, (Piece(0, len(text), 0, len(text)),))
+    size = len(text)
+    return View(text, (Piece(0, size, 0, size, range(size)),))
 
 
-def rewrite(view: View, edits: Sequence[Edit]) -> View | None:
-    """Return a view with edits made and what is far from all of them left out; none where nothing is left.
+def rewrite(view: View, edits: Sequence[Edit]) -> View:
+    """Return a view with edits made and what is far from all of them left out.
 
     Args:
         view: What is rewritten.
-        edits: Ascending and apart from each other, each within the text and not empty.
+        edits: At least one; ascending and apart from each other, each within the text and not empty.
     """
-    builder = _Builder()
+    builder = _Builder(view)
     for first, last, inside in _windows(view.text, edits):
-        if builder.size:
-            builder.leave_out()
+        builder.leave_out()
         place = first
         for edit in inside:
-            builder.copy(view, place, edit.start)
-            builder.replace(view, edit)
+            builder.copy(place, edit.start)
+            builder.replace(edit)
             place = edit.end
-        builder.copy(view, place, last)
-    return builder.view() if builder.size else None
+        builder.copy(place, last)
+    return builder.view()
+
+
+class _Cursor:
+    """Takes stretches of pieces, each beginning where or after the one before ended."""
+
+    def __init__(self, pieces: Sequence[Piece], first: int = 0) -> None:
+        self._pieces = pieces
+        self._next = first
+
+    def take(self, start: int, end: int) -> Iterator[Piece]:
+        while self._next < len(self._pieces):
+            piece = self._pieces[self._next]
+            if piece.start >= end:
+                return
+            if piece.end > start:
+                yield _cut(piece, max(start, piece.start), min(end, piece.end))
+            if piece.end > end:
+                return
+            self._next += 1
 
 
 class _Builder:
     """Puts a view together, piece after piece."""
 
-    def __init__(self) -> None:
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._cursor = _Cursor(view.pieces)
         self._parts: list[str] = []
         self._pieces: list[Piece] = []
-        self.size = 0
+        self._size = 0
 
-    def copy(self, view: View, start: int, end: int) -> None:
+    def copy(self, start: int, end: int) -> None:
         if start < end:
-            shift = self.size - start
-            self._pieces += [
-                piece._replace(start=piece.start + shift, end=piece.end + shift) for piece in view.between(start, end)
-            ]
-            self._add(view.text[start:end])
+            shift = self._size - start
+            for _, last, low, high, places, kinds, left_out in self._cursor.take(start, end):
+                self._piece(last + shift, low, high, places, kinds, left_out=left_out)
+            self._parts.append(self._view.text[start:end])
 
-    def replace(self, view: View, edit: Edit) -> None:
-        inside = list(view.between(edit.start, edit.end))
-        if edit.aligned:
-            shift = self.size - edit.start
-            self._pieces += [
-                piece._replace(start=piece.start + shift, end=piece.end + shift, kinds=(*piece.kinds, edit.kind))
-                for piece in inside
-            ]
-        else:
-            kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
-            low, high = inside[0].low, inside[-1].high
-            left_out = any(piece.left_out for piece in inside)
-            end = self.size + len(edit.text)
-            self._pieces.append(Piece(self.size, end, low, high, kinds, aligned=False, left_out=left_out))
-        self._add(edit.text)
+    def replace(self, edit: Edit) -> None:
+        inside = list(self._cursor.take(edit.start, edit.end))
+        kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
+        below = _joined([piece.places for piece in inside])
+        places: Sequence[int] | None = None
+        low, high = inside[0].low, inside[-1].high
+        if edit.places is not None and below is not None:
+            if isinstance(edit.places, range):
+                places = below
+            else:
+                places = [below[place] for place in edit.places]
+                low, high = places[0], places[-1] + 1
+        left_out = any(piece.left_out for piece in inside)
+        self._piece(self._size + len(edit.text), low, high, places, kinds, left_out=left_out)
+        self._parts.append(edit.text)
 
     def leave_out(self) -> None:
-        high = self._pieces[-1].high
-        self._pieces.append(Piece(self.size, self.size + len(BETWEEN), high, high, aligned=False, left_out=True))
-        self._add(BETWEEN)
+        """Say that something is left out here, unless nothing stands before it."""
+        if self._size:
+            high = self._pieces[-1].high
+            self._piece(self._size + len(BETWEEN), high, high, None, (), left_out=True)
+            self._parts.append(BETWEEN)
 
     def view(self) -> View:
         return View("".join(self._parts), tuple(self._pieces))
 
-    def _add(self, text: str) -> None:
-        self._parts.append(text)
-        self.size += len(text)
+    def _piece(
+        self,
+        end: int,
+        low: int,
+        high: int,
+        places: Sequence[int] | None,
+        kinds: tuple[str, ...],
+        *,
+        left_out: bool,
+    ) -> None:
+        self._pieces.append(Piece(self._size, end, low, high, places, kinds, left_out))
+        self._size = end
 
 
 def _windows(text: str, edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
     """Yield stretches that hold edits with what stands beside them, apart from each other."""
-    first = last = -1
+    first = last = 0
     inside: list[Edit] = []
     for edit in edits:
-        low = _from(text, edit.start)
-        if inside and low > last:
+        if inside and edit.start - CONTEXT > last:
+            last = _upto(text, inside[-1].end)
             yield first, last, inside
             inside = []
         if not inside:
-            first = max(low, last, 0)
+            first = max(last, _from(text, edit.start))
         inside.append(edit)
-        last = max(last, _upto(text, edit.end))
+        last = edit.end + CONTEXT
     if inside:
-        yield first, last, inside
+        yield first, _upto(text, inside[-1].end), inside
 
 
 def _from(text: str, start: int) -> int:
     """Return where a window begins: at a token's edge, where there is one."""
     low = max(0, start - CONTEXT)
-    if low == 0:
-        return 0
-    edge = _NO_TOKEN.search(text, low, start)
+    edge = _NO_TOKEN.search(text, low, start) if low else None
     return edge.start() if edge else low
 
 
 def _upto(text: str, end: int) -> int:
     high = min(len(text), end + CONTEXT)
-    if high == len(text):
-        return high
-    edge = _NO_TOKEN.search(text[end:high][::-1])
+    edge = _NO_TOKEN.search(text[end:high][::-1]) if high < len(text) else None
     return high - edge.start() if edge else high
 
 
 def _cut(piece: Piece, start: int, end: int) -> Piece:
-    if piece.start == start and piece.end == end:
+    first, last, low, high, places, kinds, left_out = piece
+    if first == start and last == end:
         return piece
-    if not piece.aligned:
-        return piece._replace(start=start, end=end)
-    return piece._replace(
-        start=start, end=end, low=piece.low + start - piece.start, high=piece.high - (piece.end - end)
-    )
+    if places is None:
+        return Piece(start, end, low, high, None, kinds, left_out)
+    places = places[start - first : end - first]
+    return Piece(start, end, places[0], places[-1] + 1, places, kinds, left_out)
+
+
+def _joined(several: Sequence[Sequence[int] | None]) -> Sequence[int] | None:
+    """Return the places of several stretches; none where one has none."""
+    if len(several) == 1:
+        return several[0]
+    joined: list[int] = []
+    for places in several:
+        if places is None:
+            return None
+        joined += places
+    return joined
 
 
 def _merged(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

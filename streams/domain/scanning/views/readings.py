@@ -10,14 +10,17 @@ that it stands (``View.place``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from streams.domain.policy.model import ViewLimits
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.clearing import cleared
 from streams.domain.scanning.views.encodings import decoded
+from streams.domain.scanning.views.families import families
+from streams.domain.scanning.views.joining import JOINED, joined
 from streams.domain.scanning.views.limits import DEFAULT_LIMITS
 from streams.domain.scanning.views.model import Edit, View, plain, rewrite
+from streams.domain.scanning.views.turning import TURNS, turned
 
 
 def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
@@ -50,20 +53,32 @@ class _Reader:
         self._seen = {text}
 
     def undone(self, view: View) -> Iterator[tuple[View, bool]]:
-        """Yield what a view reads as once one disguise is taken off, and whether there may be another below."""
+        """Yield what a view reads as once one disguise is taken off, and whether there may be another below.
+
+        Characters come first: what is encoded, torn or turned may hold any that are not what they seem.
+        """
         clear = self._new(view, cleared(view.text))
         if clear is not None:
             yield clear, False
         for base in (view, clear):
             if base is not None:
-                for edits in decoded(base.text, self._budget):
+                for edits in self._layers(base):
                     made = self._new(base, edits)
                     if made is not None:
                         yield made, True
 
-    def _new(self, view: View, edits: Iterable[Edit]) -> View | None:
-        listed = list(edits)
-        made = rewrite(view, listed) if listed else None
+    def _layers(self, view: View) -> Iterator[list[Edit]]:
+        held = families(view.text)
+        if held:
+            yield from decoded(view.text, held, self._budget)
+            # What was put together or turned round in one go is not once more: that would only make other parts of it.
+            if JOINED not in view.kinds:
+                yield from joined(view.text, held)
+            if not TURNS.intersection(view.kinds):
+                yield from turned(view.text, held)
+
+    def _new(self, view: View, edits: list[Edit]) -> View | None:
+        made = rewrite(view, edits) if edits else None
         if made is None or made.text in self._seen:
             return None
         self._budget.spend(len(made.text))

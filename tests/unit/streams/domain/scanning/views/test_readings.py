@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import re
 import zlib
 from collections.abc import Callable
 from typing import Final
@@ -27,8 +28,12 @@ def lines(text: str, width: int) -> str:
     return "\n".join(text[place : place + width] for place in range(0, len(text), width))
 
 
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
-    "base64": ("base64", lambda text: base64.b64encode(text.encode()).decode()),
+    "base64": ("base64", _base64),
     "base64 for addresses": ("base64", lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")),
     "base64 in lines": ("base64", lambda text: lines(base64.b64encode((text * 3).encode()).decode(), 20)),
     "base64 in a data URL": (
@@ -43,6 +48,14 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "hex": ("hex", lambda text: text.encode().hex()),
     "hex in pairs": ("hex", lambda text: text.encode().hex(" ")),
     "hex with a sign": ("hex", lambda text: "0x" + text.encode().hex()),
+    "hex as a list": ("hex", lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode())),
+    "hex in groups": ("hex", lambda text: " ".join(re.findall(".{1,4}", text.encode().hex()))),
+    "numbers": ("decimal", lambda text: ", ".join(str(byte) for byte in text.encode())),
+    "calls": ("decimal", lambda text: " + ".join(f"chr({byte})" for byte in text.encode())),
+    "base85": ("base85", lambda text: base64.b85encode(text.encode()).decode()),
+    "ascii85": ("ascii85", lambda text: base64.a85encode(text.encode(), adobe=True).decode()),
+    "base64 in groups": ("joined+base64", lambda text: " ".join(re.findall(".{1,12}", _base64(text)))),
+    "base64 after a word": ("base64", lambda text: "the_name/" + _base64(text)),
     "bits": ("binary", lambda text: " ".join(f"{byte:08b}" for byte in text.encode())),
     "percent": ("percent", lambda text: "".join(f"%{byte:02X}" for byte in text.encode())),
     "entities": ("html", lambda text: "".join(f"&#{ord(letter)};" for letter in text)),
@@ -111,6 +124,54 @@ def test_one_disguise_in_another_is_taken_off_too(outer: str, inner: str) -> Non
     assert found(f"Notes: {written} and so on.")
 
 
+TOKEN: Final = base64.b64decode("ZG9wX3YxXzFhMmIzYzRkNWU2ZjcwODE5YTJiM2M0ZDVlNmY3MDgx").decode()
+ROT13: Final = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
+)
+TORN: Final[dict[str, tuple[str, str]]] = {
+    "added up": ("joined", '"' + '" + "'.join(re.findall(".{1,9}", TOKEN)) + '"'),
+    "side by side": ("joined", "'" + "' '".join(re.findall(".{1,9}", TOKEN)) + "'"),
+    "over lines of code": ("joined", '"' + '" \\\n    "'.join(re.findall(".{1,9}", TOKEN)) + '"'),
+    "a list": ("joined", "['" + "', '".join(re.findall(".{1,9}", TOKEN)) + "'].join('')"),
+    "letter by letter": ("joined", " ".join(TOKEN)),
+    "with hyphens": ("joined", "-".join(TOKEN)),
+    "with two signs": ("joined", ", ".join(TOKEN)),
+    "a letter a line": ("joined", "\n".join(TOKEN)),
+    "two lines": ("joined", TOKEN[:14] + "\n" + TOKEN[14:]),
+    "an indented line": ("joined", TOKEN[:14] + "\\\r\n      " + TOKEN[14:]),
+    "many lines": ("joined", "\n".join(re.findall(".{1,5}", TOKEN))),
+    "in groups": ("joined", " ".join(re.findall(".{1,6}", TOKEN))),
+    "shifted": ("rot13", TOKEN.translate(ROT13)),
+    "backwards": ("reversed", TOKEN[::-1]),
+    "backwards in base64": ("base64+reversed", _base64(TOKEN[::-1])),
+    "base64 backwards of lines": ("joined+base64", _base64(TOKEN)[:30] + '" + "' + _base64(TOKEN)[30:]),
+}
+
+
+@pytest.mark.parametrize("how", TORN)
+def test_a_token_that_is_torn_or_turned_is_read_at_its_place(how: str) -> None:
+    kind, written = TORN[how]
+    before = "Notes of Monday:\n" if "\n" in written else "Notes of Monday: "
+    (view, start), *_ = found(f"{before}{written} and so on.", TOKEN)
+    place = view.place(start, start + len(TOKEN))
+    assert place is not None
+    assert "+".join(place.kinds) == kind
+    assert len(before) <= place.start < place.end <= len(before) + len(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Gur cnffjbeq vf frperg naq ybat", "The password is secret and long"),
+        ("gnol dna terces si drowssap ehT", "The password is secret and long"),
+        ("my p4ssw0rd is long", "my password is long"),
+        ("MY P@$$WORD IS LONG", "MY password IS LONG"),
+    ],
+)
+def test_a_sentence_that_is_turned_is_read(written: str, meant: str) -> None:
+    assert found(f"{written}\nNext line", meant)
+
+
 def test_depth_is_policy_s() -> None:
     written = PHRASE
     for _ in range(3):
@@ -125,6 +186,11 @@ def test_depth_is_policy_s() -> None:
         "",
         "Plain words, 100 % of them, at 5 & 6 for x=10.",
         "f" * 64,
+        "See src/module_name/file_name.py, line 12,\nand https://example.com/a/b_c?d=e\nfor the test_case_name.",
+        "1. one\n2. two\n3. three\n\n- a\n- b\n- c\n",
+        'print("hello", "world", sep=", ")',
+        "a b c, or x - y - z; e.g. i.e. o.k.",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 file.txt",
         base64.b64encode(bytes(range(128, 256))).decode(),
         "Ein Satz über Größe, naïve Café-Gäste und 5 € – fertig.",
         "Обычный текст, в нём 12 слов.",
@@ -153,7 +219,7 @@ def test_any_text_may_be_read(text: str) -> None:
     st.sampled_from(sorted(DISGUISES)),
 )
 def test_what_was_disguised_comes_back(word: str, how: str) -> None:
-    if how in {"look-alikes", "other digits", "bold"}:
+    if how in {"look-alikes", "other digits", "bold", "base64 in groups", "base85"}:
         return  # of some words they leave nothing, or no letter that shows the script
     assert found(f"Notes: {DISGUISES[how][1](word)} and so on.", word)
 

@@ -1,0 +1,102 @@
+"""What is turned, turned back: letters shifted by thirteen, text backwards, digits and signs for letters.
+
+The contract: text is turned only where it is known by its shape (``streams.domain.scanning.views.shapes``): a token
+that begins, turned, as vendors' tokens do, or a line with several words that only turned are any. Prose, digests and
+data have none of that and are left alone. What is shifted keeps its places; what is backwards has that of all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import re2
+
+from streams.domain.scanning.views.model import Edit
+from streams.domain.scanning.views.shapes import (
+    LEET_MEANT,
+    LEET_WORDS,
+    REVERSED_SHAPES,
+    REVERSED_WORDS,
+    ROT13,
+    ROT13_SHAPES,
+    ROT13_WORDS,
+)
+
+REVERSED: Final = "reversed"
+SHIFTED: Final = "rot13"
+LEET: Final = "leet"
+
+TURNS: Final = frozenset({REVERSED, SHIFTED, LEET})
+
+_SHIFTED_TOKEN: Final = re2.compile(rf"(?:{'|'.join(ROT13_SHAPES)})[!-~]*")
+_REVERSED_TOKEN: Final = re2.compile(rf"(?:{'|'.join(REVERSED_SHAPES)})")
+_SHIFTED_WORD: Final = re2.compile(rf"(?i)\b(?:{'|'.join(ROT13_WORDS)})\b")
+_REVERSED_WORD: Final = re2.compile(rf"(?i)\b(?:{'|'.join(REVERSED_WORDS)})\b")
+_LEET_WORD: Final = re2.compile("(?i)" + "|".join(f"({word})" for word in LEET_WORDS))
+_FEWEST_WORDS: Final = 2
+_LONGEST: Final = 512
+
+
+def turned(text: str, held: frozenset[str]) -> list[list[Edit]]:
+    """Return edits that turn text back, in layers; those of one layer do not overlap.
+
+    Args:
+        text: Any text.
+        held: The families that it may hold.
+    """
+    layers = []
+    for family, find in (
+        ("rot13", _shifted_tokens),
+        ("rot13-words", _shifted_lines),
+        ("reversed", _reversed_tokens),
+        ("reversed-words", _reversed_lines),
+        ("leet", _meant),
+    ):
+        edits = list(find(text)) if family in held else []
+        if edits:
+            layers.append(edits)
+    return layers
+
+
+def _shifted_tokens(text: str) -> Iterator[Edit]:
+    for token in _SHIFTED_TOKEN.finditer(text):
+        if text[token.start() - 1 : token.start()].isalnum():
+            continue
+        yield Edit(token.start(), token.end(), token.group().translate(ROT13), SHIFTED, range(len(token.group())))
+
+
+def _reversed_tokens(text: str) -> Iterator[Edit]:
+    place = 0
+    for ending in _REVERSED_TOKEN.finditer(text):
+        before = text[max(place, ending.start() - _LONGEST) : ending.start()]
+        start = ending.start() - len(before.split(" ")[-1].split("\n")[-1])
+        if not text[ending.end() : ending.end() + 1].isalnum():
+            yield Edit(start, ending.end(), text[start : ending.end()][::-1], REVERSED)
+            place = ending.end()
+
+
+def _shifted_lines(text: str) -> Iterator[Edit]:
+    for start, end in _lines_with(_SHIFTED_WORD, text):
+        yield Edit(start, end, text[start:end].translate(ROT13), SHIFTED, range(end - start))
+
+
+def _reversed_lines(text: str) -> Iterator[Edit]:
+    for start, end in _lines_with(_REVERSED_WORD, text):
+        yield Edit(start, end, text[start:end][::-1], REVERSED)
+
+
+def _lines_with(words: re2._Regexp, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines that hold several words."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if len({word.lower() for word in words.findall(line)}) >= _FEWEST_WORDS:
+            yield start, start + len(line)
+        start += len(line)
+
+
+def _meant(text: str) -> Iterator[Edit]:
+    for word in _LEET_WORD.finditer(text):
+        meant = LEET_MEANT[(word.lastindex or 1) - 1]
+        if word.group().lower() != meant:
+            yield Edit(word.start(), word.end(), meant, LEET, range(len(meant)))
