@@ -21,7 +21,7 @@ from typing import Final, Self
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.contract.reasons import ReasonCode
 from streams.adapters.detectors import STANDARD
-from streams.adapters.pool_jobs import Answer, Job, JobQueue, read_answer, stated_limits
+from streams.adapters.pool_jobs import Answer, Job, JobQueue, read_answer, stated_limits, stated_rules
 from streams.adapters.pool_worker import WorkerProcess
 from streams.application.ports.detection import Detection, ScanFailure, ScanResponse
 from streams.domain.scanning.manifest import ScannerManifest
@@ -121,7 +121,8 @@ class WorkerPool:
 
     async def scan(self, request: ScanRequest) -> ScanResponse:
         """Scan a population; what goes wrong with a worker is the response's failure and an ERROR receipt."""
-        answer = await self._submit({"request": request.body, **stated_limits(request.limits)}, request.timeout_ms)
+        further = {**stated_limits(request.limits), **stated_rules(request.rules, request.at_ms)}
+        answer = await self._submit({"request": request.body, **further}, request.timeout_ms)
         if isinstance(answer, Answer) and answer.receipt is not None:
             return ScanResponse(answer.receipt, answer.detection)
         return ScanResponse(error_receipt(request), _failed(answer))
@@ -133,6 +134,7 @@ class WorkerPool:
             "language_profiles": list(profile.language_profiles),
             "entity_types": list(profile.entity_types),
             **stated_limits(profile.limits),
+            **stated_rules(profile.rules, profile.at_ms),
         }
         answer = await self._submit(job, timeout_ms)
         return answer.detection if isinstance(answer, Answer) else _failed(answer)

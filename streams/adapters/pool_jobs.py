@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import Final, TypeAlias
 
-from pratique.contract.canonical import JsonValue
+from pratique.contract.canonical import JsonValue, canonical_json
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError
 from streams.application.ports.detection import Detection, ScanFailure
 from streams.domain.policy.model import ViewLimits
+from streams.domain.policy.scan_rules import ScanRules
 from streams.domain.scanning.finding import Finding, check_name
 from streams.domain.scanning.request import ScanReceipt
 
@@ -134,6 +135,11 @@ def stated_limits(limits: ViewLimits) -> dict[str, JsonValue]:
     return {"views": {"max_depth": limits.max_depth, "max_characters": limits.max_characters}}
 
 
+def stated_rules(rules: ScanRules, at_ms: int | None) -> dict[str, JsonValue]:
+    """Return a policy's rules as a job says them: as text, which a worker reads once for many jobs."""
+    return {"rules": canonical_json(rules.body()), "at_ms": at_ms} if rules else {}
+
+
 def read_answer(payload: bytes) -> Answer:
     """Read a worker's answer.
 
@@ -149,8 +155,25 @@ def read_answer(payload: bytes) -> Answer:
     findings, count, receipt = body.get("findings"), body.get("finding_count"), body.get("receipt")
     if not isinstance(findings, list) or type(count) is not int or not isinstance(receipt, Mapping | None):
         raise MalformedError("worker's answer is not of its closed form")
-    detection = Detection(tuple(Finding.of(item) for item in findings), count, _failure(body.get("failure")))
+    detection = Detection(
+        tuple(Finding.of(item) for item in findings),
+        count,
+        _failure(body.get("failure")),
+        _counts(body.get("allowed")),
+        _counts(body.get("observed")),
+    )
     return Answer(detection, None if receipt is None else ScanReceipt.of(receipt))
+
+
+def _counts(body: JsonValue) -> dict[str, int]:
+    if body is None:
+        return {}
+    if not isinstance(body, Mapping):
+        raise MalformedError("worker's counts are not of their closed form")
+    counts = {check_name(name): count for name, count in body.items() if type(count) is int and count > 0}
+    if len(counts) < len(body):
+        raise MalformedError("worker's counts are not of their closed form")
+    return counts
 
 
 def _failure(body: JsonValue) -> ScanFailure | None:

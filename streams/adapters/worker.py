@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,8 @@ from streams.adapters.detectors import load_detectors
 from streams.adapters.frames import PeerClosedError, receive_frame, send_frame
 from streams.adapters.viewing import detect
 from streams.domain.policy.model import ViewLimits
+from streams.domain.policy.scan_rules import NO_RULES, ScanRules, configured_sha256, scan_rules
+from streams.domain.scanning.applying import apply_rules
 from streams.domain.scanning.finding import Finding
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import Field, population_of
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS: Final = 1_000
 """Most findings that an answer lists; it counts them all."""
+
+_RULES_KEPT: Final = 64
+"""Policies whose rules a worker keeps read."""
 
 _ANSWER_TIMEOUT_S: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1
@@ -91,7 +97,8 @@ def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Scan
     """Do one job: detect, and make the receipt where it is a scan request.
 
     Args:
-        job: A scan request under ``request``, or fields with a profile; beside either, bounds under ``views``.
+        job: A scan request under ``request``, or fields with a profile; beside either, bounds under ``views`` and a
+            policy's rules under ``rules``, with the moment ``at_ms`` that their expiries are compared with.
         detectors: What looks.
         manifest: Which scanner they are.
     """
@@ -100,27 +107,38 @@ def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Scan
     fields = [Field(item["path"], item["value"]) for item in stated["fields"]]
     limits = ViewLimits(**job["views"]) if "views" in job else DEFAULT_LIMITS
     profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]), limits)
+    rules = _rules(job["rules"]) if "rules" in job else NO_RULES
+    scanner_sha256 = configured_sha256(manifest.scanner_sha256, rules)
     failure: tuple[ReasonCode, str] | None = None
-    findings: list[Finding] = []
-    if request is not None and request["scanner_sha256"] != manifest.scanner_sha256:
+    found: list[Finding] = []
+    if request is not None and request["scanner_sha256"] != scanner_sha256:
         failure = (ReasonCode.DETECTOR_ERROR, "scan")
     else:
-        findings, failure = detect(fields, profile, detectors)
+        found, failure = detect(fields, profile, detectors)
+    applied = apply_rules(found, fields, rules, job.get("at_ms"))
+    findings = applied.findings
     body: dict[str, JsonValue] = {
         "findings": [finding.body() for finding in findings[:MAX_FINDINGS]],
         "finding_count": len(findings),
         "failure": None if failure is None else {"code": failure[0].value, "detector": failure[1]},
+        "allowed": dict(applied.allowed),
+        "observed": dict(applied.observed),
     }
     if request is not None:
-        body["receipt"] = _receipt(request, fields, findings, manifest, failed=failure is not None).body()
+        body["receipt"] = _receipt(request, fields, findings, scanner_sha256, failed=failure is not None).body()
     return body
+
+
+@lru_cache(_RULES_KEPT)
+def _rules(stated: str) -> ScanRules:
+    return scan_rules(json.loads(stated))
 
 
 def _receipt(
     request: Mapping[str, Any],
     fields: Sequence[Field],
     findings: Sequence[Finding],
-    manifest: ScannerManifest,
+    scanner_sha256: str,
     *,
     failed: bool,
 ) -> ScanReceipt:
@@ -128,7 +146,7 @@ def _receipt(
     return ScanReceipt(
         canonical_sha256(request),
         str(request["policy_sha256"]),
-        manifest.scanner_sha256,
+        scanner_sha256,
         canonical_sha256(population_of(fields)),
         len(fields),
         Decision.ERROR if failed else found,

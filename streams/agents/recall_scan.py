@@ -83,7 +83,12 @@ class RecallScanJudge:
 
     def _planned(self, task: RecallTask, policy_set: PolicySet) -> ScanPlan:
         return plan_scan(
-            task.request, policy_set, scanner=self._pool.scanner, detector=self._detector, keys=self._held_keys()
+            task.request,
+            policy_set,
+            scanner=self._pool.scanner,
+            detector=self._detector,
+            keys=self._held_keys(),
+            at_ms=task.work.opened_at,
         )
 
     def _held_keys(self) -> Sequence[FingerprintKey] | Failure:

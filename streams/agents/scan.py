@@ -58,7 +58,11 @@ class ScanJudge:
             bound = policy_set.compaction.max_candidate_bytes
             candidate = await asyncio.to_thread(read_candidate, task.candidate_json, max_bytes=bound)
             result = await scan_compaction(
-                candidate, policy_set.scan, self._pool, policy_sha256=policy_set.compaction.policy_sha256
+                candidate,
+                policy_set.scan,
+                self._pool,
+                policy_sha256=policy_set.compaction.policy_sha256,
+                at_ms=task.work.opened_at,
             )
         except Exception as error:  # noqa: BLE001 - an unforeseen failure is an answer, and never clean
             LOG.error("scan failed: %s", type(error).__name__)  # noqa: TRY400 - a trace may hold content
@@ -66,7 +70,13 @@ class ScanJudge:
         try:
             if is_steered(result):
                 sources = await asyncio.to_thread(Sources.of, task.work)
-                result = await with_laundering(result, sources.request.source_messages, policy_set.scan, self._pool)
+                result = await with_laundering(
+                    result,
+                    sources.request.source_messages,
+                    policy_set.scan,
+                    self._pool,
+                    at_ms=task.work.opened_at,
+                )
         except Exception as error:  # noqa: BLE001 - what was found in the summary stands all the same
             LOG.error("sources were not looked at: %s", type(error).__name__)  # noqa: TRY400 - the same
         return await self._nominated(_receipt(result), candidate, result, policy_set)

@@ -31,7 +31,12 @@ def is_steered(result: ScanResult) -> bool:
 
 
 async def with_laundering(
-    result: ScanResult, messages: Sequence[SourceMessage], policy: ScanPolicy, pool: ScanPool
+    result: ScanResult,
+    messages: Sequence[SourceMessage],
+    policy: ScanPolicy,
+    pool: ScanPool,
+    *,
+    at_ms: int | None = None,
 ) -> ScanResult:
     """Return a scan's result, with INSTRUCTION_LAUNDERED where an injection stands in summary and source.
 
@@ -40,11 +45,12 @@ async def with_laundering(
         messages: What it was made from.
         policy: The scan policy, which bounds how much of the sources is looked at.
         pool: The scanner.
+        at_ms: The moment that the expiries of the policy's rules are compared with; none allows nothing.
     """
     fields = list(_untrusted(messages, policy.max_total_bytes))
     if not fields or not is_steered(result):
         return result
-    profile = ScanProfile(policy.language_profiles, policy.entity_types, policy.views)
+    profile = ScanProfile.of(policy, at_ms=at_ms)
     detection = await pool.detect(fields, profile, timeout_ms=policy.timeout_ms)
     found = next((item for item in detection.findings if item.category is Category.INJECTION), None)
     if found is None:

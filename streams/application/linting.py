@@ -20,6 +20,7 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.errors import MalformedError
+from streams.application.linting_scan import rule_warnings
 from streams.domain.compaction.clauses import ClauseTable
 from streams.domain.compaction.compiler import AuthoredClause, Place, compile_grammar, read_clauses
 from streams.domain.compaction.conflicts import PatternRule
@@ -97,12 +98,13 @@ class Constraint:
     predicate: str
 
 
-def lint_source(source: PolicySource, *, min_deadline_ms: int) -> tuple[LintFinding, ...]:
+def lint_source(source: PolicySource, *, min_deadline_ms: int, now_ms: int) -> tuple[LintFinding, ...]:
     """Look a policy's source over.
 
     Args:
         source: The source.
         min_deadline_ms: Shortest accepted deadline.
+        now_ms: Now, milliseconds since the epoch.
     """
     findings: list[LintFinding] = []
     constraints: list[Constraint] = []
@@ -117,6 +119,7 @@ def lint_source(source: PolicySource, *, min_deadline_ms: int) -> tuple[LintFind
         findings.append(_error("policy", str(error)))
     else:
         languages = policy_set.scan.language_profiles
+        findings += [_warning(*warning) for warning in rule_warnings(policy_set.scan.rules, now_ms)]
         constraints += [
             Constraint(record.invariant_id, record.canonical_text, record.canonical_predicate)
             for record in policy_set.invariants.invariant_records

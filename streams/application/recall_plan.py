@@ -18,6 +18,7 @@ from streams.application.ports.prompt_safety import PromptSafetyDetector
 from streams.application.ports.quarantine import FingerprintKey, Fingerprints
 from streams.application.recall_consistency import RECALL
 from streams.domain.policy.model import PolicySet
+from streams.domain.policy.scan_rules import configured_sha256
 from streams.domain.recall.finding import check_entry
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import Field
@@ -94,6 +95,7 @@ def plan_scan(
     scanner: ScannerManifest,
     detector: PromptSafetyDetector | None,
     keys: Sequence[FingerprintKey] | Failure,
+    at_ms: int | None = None,
 ) -> ScanPlan:
     """Say what is to be measured.
 
@@ -103,9 +105,13 @@ def plan_scan(
         scanner: The scanner at hand.
         detector: The primary detector at hand; none makes every entry an ERROR.
         keys: Every generation of the fingerprint key at hand, or why there is none.
+        at_ms: The moment that the expiries of the scan policy's rules are compared with; none allows nothing.
     """
     failure = _nothing_can_be_measured(policy_set, scanner, detector)
-    versions = {"scanner": scanner.scanner_version, "scanner_sha256": scanner.scanner_sha256}
+    versions = {
+        "scanner": scanner.scanner_version,
+        "scanner_sha256": configured_sha256(scanner.scanner_sha256, policy_set.scan.rules),
+    }
     if detector is not None:
         versions["detector"] = f"{detector.name}/{detector.revision}"
     return ScanPlan(
@@ -115,7 +121,7 @@ def plan_scan(
         entries=tuple(
             PlannedEntry(entry, _fingerprints(entry, policy_set, keys, failure)) for entry in request.entries
         ),
-        profile=ScanProfile(policy_set.scan.language_profiles, policy_set.scan.entity_types, policy_set.scan.views),
+        profile=ScanProfile.of(policy_set.scan, at_ms=at_ms),
         timeout_ms=policy_set.scan.timeout_ms,
         versions=versions,
     )

@@ -19,6 +19,7 @@ from pratique.errors import MalformedError, TooLargeError
 from streams.application.ports.detection import ScanPool, ScanResponse
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import ScanPolicy
+from streams.domain.policy.scan_rules import configured_sha256
 from streams.domain.scanning.finding import Finding
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import ScanPopulation, scan_population
@@ -80,7 +81,12 @@ class PendingScan:
 
 
 async def scan_compaction(
-    candidate: Candidate | CandidateRefused, policy: ScanPolicy, pool: ScanPool, *, policy_sha256: str
+    candidate: Candidate | CandidateRefused,
+    policy: ScanPolicy,
+    pool: ScanPool,
+    *,
+    policy_sha256: str,
+    at_ms: int | None = None,
 ) -> ScanResult:
     """Scan a candidate.
 
@@ -89,25 +95,34 @@ async def scan_compaction(
         policy: The pinned set's scan policy.
         pool: The scanner.
         policy_sha256: Digest of the pinned set's compaction policy.
+        at_ms: The moment that the expiries of the policy's rules are compared with; none allows nothing.
 
     Returns:
         The result; a scanner that fails is a result too (DETECTOR_ERROR, DETECTOR_TIMEOUT).
     """
-    begun = begin_scan(candidate, policy, pool.scanner, policy_sha256=policy_sha256)
+    begun = begin_scan(candidate, policy, pool.scanner, policy_sha256=policy_sha256, at_ms=at_ms)
     if isinstance(begun, ScanResult):
         return begun
     return conclude_scan(begun, await pool.scan(begun.request))
 
 
 def begin_scan(
-    candidate: Candidate | CandidateRefused, policy: ScanPolicy, scanner: ScannerManifest, *, policy_sha256: str
+    candidate: Candidate | CandidateRefused,
+    policy: ScanPolicy,
+    scanner: ScannerManifest,
+    *,
+    policy_sha256: str,
+    at_ms: int | None = None,
 ) -> PendingScan | ScanResult:
     """Check policy, population and bound in the seed's order, and make the request.
 
     Returns:
         The scan to submit, or the result where there is nothing to submit.
     """
-    versions = {"scanner": scanner.scanner_version, "scanner_sha256": scanner.scanner_sha256}
+    versions = {
+        "scanner": scanner.scanner_version,
+        "scanner_sha256": configured_sha256(scanner.scanner_sha256, policy.rules),
+    }
     if isinstance(candidate, CandidateRefused):
         return _unscanned(Reason.of(ReasonCode.NOT_RUN, _ROOT, SCANNER), None, None, versions)
     # (1) The policy: of this compaction policy, complete, all four roots, and for this very scanner.
@@ -127,7 +142,7 @@ def begin_scan(
         return _unscanned(Reason.of(ReasonCode.DETECTOR_ERROR, "", SCANNER), population, output_sha256, versions)
     # (3) The bound, over the population's canonical bytes; (4) the request.
     try:
-        request = scan_request(policy, population)
+        request = scan_request(policy, population, at_ms=at_ms)
     except TooLargeError:
         return _unscanned(Reason.of(ReasonCode.TOO_LARGE, _ROOT, SCANNER), population, output_sha256, versions)
     return PendingScan(request, population, output_sha256, versions)

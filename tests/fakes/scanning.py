@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
-from streams.adapters.pool_jobs import read_answer
+from streams.adapters.pool_jobs import read_answer, stated_limits, stated_rules
 from streams.adapters.worker import answer
 from streams.application.ports.detection import Detection, Detector, ScanResponse
 from streams.domain.scanning.manifest import ScannerManifest
@@ -22,7 +22,8 @@ class InlinePool:
         self.scanner = ScannerManifest.of([detector.manifest for detector in detectors])
 
     async def scan(self, request: ScanRequest) -> ScanResponse:
-        said = read_answer(self._answered({"request": request.body}))
+        rules = stated_rules(request.rules, request.at_ms)
+        said = read_answer(self._answered({"request": request.body, **stated_limits(request.limits), **rules}))
         assert said.receipt is not None
         return ScanResponse(said.receipt, said.detection)
 
@@ -32,6 +33,8 @@ class InlinePool:
             "fields": [field.body() for field in fields],
             "language_profiles": list(profile.language_profiles),
             "entity_types": list(profile.entity_types),
+            **stated_limits(profile.limits),
+            **stated_rules(profile.rules, profile.at_ms),
         }
         return read_answer(self._answered(job)).detection
 

@@ -16,10 +16,12 @@ from pratique.errors import MalformedError, TooLargeError
 from streams.adapters.detectors import STANDARD
 from streams.adapters.policy_source import read_json
 from streams.adapters.pool import WorkerPool
+from streams.adapters.system_clock import SystemClock
 from streams.application.ports.detection import Detection
 from streams.domain.policy.documents import scan_policy
 from streams.domain.policy.model import ScanPolicy
 from streams.domain.policy.publication import ScannerIdentity
+from streams.domain.policy.scan_rules import configured_sha256
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
 from streams.errors import ConfigurationError, DetectorError, LanguageUnsupportedError
@@ -82,7 +84,6 @@ class Scanner:
     def __init__(self, scan: Scan, *, workers: int | None = None, factory: str = STANDARD) -> None:
         count = workers or len(os.sched_getaffinity(0))
         self._scan = scan
-        self._profile = ScanProfile(scan.policy.language_profiles, scan.policy.entity_types, scan.policy.views)
         self._pool = WorkerPool(workers=count, factory=factory, max_pending=_PENDING_PER_WORKER * count)
 
     async def start(self) -> ScannerIdentity:
@@ -92,8 +93,9 @@ class Scanner:
             DetectorError: They do not load, or the policy pins another scanner.
         """
         manifest = await self._pool.warm()
-        identity = ScannerIdentity(manifest.scanner_version, manifest.scanner_sha256)
         policy = self._scan.policy
+        digest = configured_sha256(manifest.scanner_sha256, policy.rules)
+        identity = ScannerIdentity(manifest.scanner_version, digest)
         if self._scan.pinned and identity != ScannerIdentity(policy.scanner_version, policy.scanner_sha256):
             raise DetectorError("the installed scanner is not the one that the policy pins; publish the policy anew")
         return identity
@@ -110,7 +112,7 @@ class Scanner:
             MalformedError: It has no UTF-8.
             LanguageUnsupportedError: The policy has no profile for its language.
         """
-        if language is not None and language.split("-")[0].lower() not in self._profile.language_profiles:
+        if language is not None and language.split("-")[0].lower() not in self._scan.policy.language_profiles:
             raise LanguageUnsupportedError("the policy has no profile for this language")
         try:
             size = len(text.encode("utf-8"))
@@ -118,7 +120,8 @@ class Scanner:
             raise MalformedError("text holds a lone surrogate; send well-formed Unicode") from None
         if size > self._scan.policy.max_total_bytes:
             raise TooLargeError(f"text has {size} bytes, {self._scan.policy.max_total_bytes} are allowed")
-        return await self._pool.detect([Field("text", text)], self._profile, timeout_ms=self._scan.policy.timeout_ms)
+        profile = ScanProfile.of(self._scan.policy, at_ms=SystemClock().wall_ms())
+        return await self._pool.detect([Field("text", text)], profile, timeout_ms=self._scan.policy.timeout_ms)
 
     async def close(self) -> None:
         """End the processes."""

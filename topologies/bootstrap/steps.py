@@ -27,6 +27,7 @@ from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.agents.absent import AbsentJudge, AbsentRecallJudge
 from streams.agents.consistency import ConsistencyJudge
+from streams.agents.counted import CountedPool
 from streams.agents.grammars import Grammars
 from streams.agents.intake import IntakeLimits, IntakeStep
 from streams.agents.loop import Step
@@ -198,8 +199,11 @@ def _scan(parts: _Parts) -> _Made:
         await pool.warm()
 
     outside = recall_outside(parts.settings)
-    recalls = RecallScanJudge(pool, detector=outside.detector, view=outside.view, keys=outside.keys, clock=parts.clock)
-    return _worker(parts, ScanJudge(pool, outside.keys), recalls), warm
+    counted = CountedPool(pool, parts.metrics)
+    recalls = RecallScanJudge(
+        counted, detector=outside.detector, view=outside.view, keys=outside.keys, clock=parts.clock
+    )
+    return _worker(parts, ScanJudge(counted, outside.keys), recalls), warm
 
 
 def _absent(parts: _Parts, kind: EvidenceKind) -> Step:

@@ -12,6 +12,7 @@ from typing import Final
 
 import click
 
+from pratique.client import now_in_ms
 from streams.application.linting import Level, LintFinding, lint_grammar, lint_source
 from streams.application.policy_examples import Tried, read_examples, try_examples
 from streams.domain.policy.documents import MIN_DEADLINE_MS
@@ -42,7 +43,7 @@ def lint(*, source: Path, strict: bool, min_deadline_ms: int, as_json: bool) -> 
     """Look over a policy source, or a grammar alone: what would be refused, and what is hardly meant."""
     with answered(as_json):
         if source.is_dir():
-            findings = lint_source(read_source(source), min_deadline_ms=min_deadline_ms)
+            findings = lint_source(read_source(source), min_deadline_ms=min_deadline_ms, now_ms=now_in_ms())
         elif source.exists():
             findings = lint_grammar(read_json(source))
         else:

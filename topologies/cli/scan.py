@@ -4,7 +4,8 @@ The contract (contract page, Commands): ``--jsonl`` takes JSON lines ``{"id", "t
 ``{"id", "findings": [{"category", "detector", "type", "start", "end", "score"}]}`` for each, in order, with a
 ``detail`` in a finding where a disguise was taken off; a line that could not be scanned is answered ``{"id", "error"}``
 with a reason code and without findings, since none would look clean. ``start`` and ``end`` are offsets in characters.
-Without ``--jsonl``, files are scanned whole and findings shown with masked values.
+Without ``--jsonl``, files are scanned whole and findings shown with masked values, with ``--digests`` beside the
+digests that a policy's allow list names them by.
 
 Exit: with ``--jsonl`` 0 every line was scanned, whatever was found; else 0 nothing was found, 1 something was. 2 a line
 or file was malformed; 3 one could not be scanned.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from pratique.contract.canonical import JsonValue, parse_json
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import ConfigurationError, MalformedError, PratiqueError
 from streams.application.ports.detection import Detection
+from streams.domain.scanning.applying import value_sha256
 from streams.domain.scanning.finding import Finding
 from topologies.bootstrap.scanning import Scanner, read_scan
 from topologies.cli.output import Exit, print_json, print_table, speaks
@@ -53,6 +55,7 @@ _SHOWN_CHARACTERS: Final = 2
 )
 @click.option("--policy-id", default="default", show_default=True, help="Which policy of a repository.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one a processor]")
+@click.option("--digests", is_flag=True, help="Of files: show each value's digest, for a policy's allow list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @speaks
 def scan(
@@ -62,14 +65,20 @@ def scan(
     directory: Path | None,
     policy_id: str,
     workers: int | None,
+    digests: bool,
     as_json: bool,
 ) -> None:
     """Scan FILEs, or standard input for -, for secrets and personal data. Values are never printed."""
+    if digests and jsonl:
+        raise click.UsageError("--digests is of files, not of --jsonl")
     if not sources and not jsonl:
         raise click.UsageError("name a file, or - for standard input")
     scanner = Scanner(read_scan(directory, policy_id), workers=workers)
-    run = _lines if jsonl else _files
-    sys.exit(int(asyncio.run(_with(scanner, lambda: run(scanner, sources, as_json=as_json)))))
+
+    def run() -> Awaitable[Exit]:
+        return _lines(scanner, sources) if jsonl else _files(scanner, sources, as_json=as_json, digests=digests)
+
+    sys.exit(int(asyncio.run(_with(scanner, run))))
 
 
 async def _with(scanner: Scanner, run: Callable[[], Awaitable[Exit]]) -> Exit:
@@ -88,7 +97,7 @@ class _Line:
     answer: Awaitable[Detection]
 
 
-async def _lines(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool) -> Exit:  # noqa: ARG001 - JSON it is
+async def _lines(scanner: Scanner, sources: tuple[Path, ...]) -> Exit:
     """Answer JSON lines in order, reading ahead so that every worker has something to do."""
     lines: asyncio.Queue[_Line | None] = asyncio.Queue(IN_FLIGHT)
     reading = asyncio.create_task(_read(scanner, sources or (Path("-"),), lines))
@@ -156,7 +165,7 @@ def _body(finding: Finding) -> dict[str, JsonValue]:
     return body
 
 
-async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool) -> Exit:
+async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool, digests: bool) -> Exit:
     worst, shown, rows = Exit.DONE, list[JsonValue](), list[list[str]]()
     for source in sources:
         text = await asyncio.to_thread(_text, source)
@@ -166,10 +175,10 @@ async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool) 
             worst = Exit.UNKNOWN
             continue
         found = detection.findings
-        shown.append(
-            {"file": str(source), "findings": [{**_body(item), "masked": _masked(text, item)} for item in found]}
-        )
-        rows += [_row(source, text, item) for item in found]
+        told = [_told(text, item, digests=digests) for item in found]
+        bodies: list[JsonValue] = [{**_body(item), **words} for item, words in zip(found, told, strict=True)]
+        shown.append({"file": str(source), "findings": bodies})
+        rows += [_row(source, text, item, words) for item, words in zip(found, told, strict=True)]
         worst = max(worst, Exit.NO) if found else worst
     if as_json:
         print_json(shown)
@@ -190,7 +199,7 @@ def _text(source: Path) -> str:
         raise ConfigurationError(f"{source} is not UTF-8") from None
 
 
-def _row(source: Path, text: str, finding: Finding) -> list[str]:
+def _row(source: Path, text: str, finding: Finding, told: Mapping[str, str]) -> list[str]:
     line = text.count("\n", 0, finding.start) + 1
     return [
         str(source),
@@ -200,8 +209,16 @@ def _row(source: Path, text: str, finding: Finding) -> list[str]:
         finding.detector,
         f"{finding.score:.2f}",
         finding.detail or "plain",
-        _masked(text, finding),
+        " ".join(told.values()),
     ]
+
+
+def _told(text: str, finding: Finding, *, digests: bool) -> dict[str, str]:
+    """Return what is said of a value; a digest only of one that stands there plainly, which alone can be allowed."""
+    told = {"masked": _masked(text, finding)}
+    if digests and not finding.detail:
+        told["value_sha256"] = value_sha256(text[finding.start : finding.end])
+    return told
 
 
 def _masked(text: str, finding: Finding) -> str:

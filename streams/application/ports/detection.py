@@ -9,8 +9,8 @@ Neither decides anything: findings become verdicts in ``streams.application``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pratique.contract.reasons import ReasonCode
@@ -76,11 +76,15 @@ class Detection:
         findings: In the order of the fields, then of the text; at most as many as the pool reports.
         finding_count: How many there were.
         failure: Why there is no conclusion; then there are no findings either.
+        allowed: How many further findings each entry of the policy's allow list allowed, by its id.
+        observed: How many were below the score that policy sets for their detector (``INJECTION/injection``).
     """
 
     findings: tuple[Finding, ...]
     finding_count: int
     failure: ScanFailure | None = None
+    allowed: Mapping[str, int] = field(default_factory=dict)
+    observed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from streams.domain.policy.model import (
     ViewLimits,
 )
 from streams.domain.policy.quarantine_rules import field_names, quarantine_rule
+from streams.domain.policy.scan_rules import rule_fields, scan_rules
 from streams.errors import PolicyError
 
 COMPACTION_SCHEMA_VERSION: Final = "pratique.compaction-policy.v1"
@@ -235,7 +236,8 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
         PolicyError: It is not a ``pratique.scan-policy.v1`` document within bounds, or leaves out a root.
     """
     has_views = isinstance(value, Mapping) and _VIEWS in value
-    fields = Fields(value, "scan policy", (*_SCAN_FIELDS, _VIEWS) if has_views else _SCAN_FIELDS, PolicyError)
+    optional = ((_VIEWS,) if has_views else ()) + rule_fields(value)
+    fields = Fields(value, "scan policy", (*_SCAN_FIELDS, *optional), PolicyError)
     fields.literal("schema_version", SCAN_SCHEMA_VERSION)
     roots = fields.texts("field_roots", maximum=len(FIELD_ROOTS))
     if roots != FIELD_ROOTS:
@@ -251,6 +253,7 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
         max_total_bytes=fields.integer("max_total_bytes", minimum=1, maximum=MAX_REQUEST_BYTES),
         timeout_ms=fields.integer("timeout_ms", minimum=1, maximum=MAX_DEADLINE_MS),
         views=_view_limits(fields.raw(_VIEWS)) if has_views else ViewLimits(),
+        rules=scan_rules(value),
     )
 
 

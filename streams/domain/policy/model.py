@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from pratique.contract.reasons import ReasonCode
+from streams.domain.policy.scan_rules import NO_RULES, ScanRules
 from streams.errors import CommitmentsMissingError, CommitmentsStaleError
 
 
@@ -146,6 +147,7 @@ class ScanPolicy:
     max_total_bytes: int
     timeout_ms: int
     views: ViewLimits = ViewLimits()
+    rules: ScanRules = NO_RULES
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ nothing is published that a worker would refuse. Source documents:
   ``record_revision``}]};
 - ``commitments`` of a tenant: {``commitment_revision``, ``records`` [{``commitment_id``, and the same three}]};
 - ``scan``: as published, without ``policy_sha256``; ``scanner_version`` and ``scanner_sha256`` may be left out, and are
-  then those of the scanner that the caller names.
+  then those of the scanner that the caller names, configured with the document's own rules.
 
 Reading the source's files is an adapter's.
 """
@@ -33,6 +33,7 @@ from streams.domain.policy.documents import (
     compaction_policy,
 )
 from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from streams.domain.policy.scan_rules import configured_sha256, scan_rules
 from streams.domain.policy.sets import (
     DocumentKind,
     SetMap,
@@ -202,7 +203,8 @@ def _scan(value: JsonValue, policy_sha256: str, scanner: ScannerIdentity | None)
     if "scanner_version" not in value and "scanner_sha256" not in value:
         if scanner is None:
             raise PolicyError("scan source: field scanner_sha256 is missing, and no scanner was named")
-        document |= {"scanner_version": scanner.version, "scanner_sha256": scanner.sha256}
+        digest = configured_sha256(scanner.sha256, scan_rules(value, "scan source"))
+        document |= {"scanner_version": scanner.version, "scanner_sha256": digest}
     return document
 
 

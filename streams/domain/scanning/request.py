@@ -17,6 +17,7 @@ from typing import Final
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
 from pratique.errors import MalformedError, TooLargeError
 from streams.domain.policy.model import ScanPolicy, ViewLimits
+from streams.domain.policy.scan_rules import NO_RULES, ScanRules, configured_sha256
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import FIELD_ROOTS, ScanPopulation
 from streams.domain.scanning.views.limits import DEFAULT_LIMITS
@@ -43,11 +44,25 @@ class ScanProfile:
         language_profiles: Languages.
         entity_types: Kinds of personal data.
         limits: How far disguises are taken off.
+        rules: What policy says of findings.
+        at_ms: The moment that the rules' expiries are compared with; none allows nothing.
     """
 
     language_profiles: tuple[str, ...]
     entity_types: tuple[str, ...]
     limits: ViewLimits = DEFAULT_LIMITS
+    rules: ScanRules = NO_RULES
+    at_ms: int | None = None
+
+    @classmethod
+    def of(cls, policy: ScanPolicy, *, at_ms: int | None) -> ScanProfile:
+        """Return what a policy has looked for.
+
+        Args:
+            policy: The scan policy.
+            at_ms: As the attribute.
+        """
+        return cls(policy.language_profiles, policy.entity_types, policy.views, policy.rules, at_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,8 @@ class ScanRequest:
         field_count: Number of fields to be scanned.
         timeout_ms: How long the scanner may take.
         limits: How far disguises are taken off; the seed's request has no such field, its policy's digest covers it.
+        rules: What policy says of findings; likewise, but that ``scanner_sha256`` covers them.
+        at_ms: The moment that the rules' expiries are compared with; none allows nothing.
     """
 
     body: Mapping[str, JsonValue]
@@ -73,6 +90,8 @@ class ScanRequest:
     field_count: int
     timeout_ms: int
     limits: ViewLimits = DEFAULT_LIMITS
+    rules: ScanRules = NO_RULES
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +182,18 @@ def check_scanner(policy: ScanPolicy, scanner: ScannerManifest) -> None:
     Raises:
         DetectorError: Version or digest differ.
     """
-    if policy.scanner_sha256 != scanner.scanner_sha256 or policy.scanner_version != scanner.scanner_version:
+    own = configured_sha256(scanner.scanner_sha256, policy.rules)
+    if policy.scanner_sha256 != own or policy.scanner_version != scanner.scanner_version:
         raise DetectorError("this scanner is not the one that policy pins; publish its manifest or deploy that scanner")
 
 
-def scan_request(policy: ScanPolicy, population: ScanPopulation) -> ScanRequest:
+def scan_request(policy: ScanPolicy, population: ScanPopulation, *, at_ms: int | None = None) -> ScanRequest:
     """Make the request for a population under a policy.
+
+    Args:
+        policy: The policy.
+        population: What is to be scanned.
+        at_ms: The moment that the expiries of the policy's rules are compared with; none allows nothing.
 
     Raises:
         TooLargeError: The population's canonical bytes exceed the policy's ``max_total_bytes``.
@@ -197,6 +222,8 @@ def scan_request(policy: ScanPolicy, population: ScanPopulation) -> ScanRequest:
         population.field_count,
         policy.timeout_ms,
         policy.views,
+        policy.rules,
+        at_ms,
     )
 
 

@@ -15,6 +15,9 @@ from streams.domain.policy.documents import MIN_DEADLINE_MS
 from tests.fakes.policy import DEMO_SOURCE
 from tests.unit.streams.domain.compaction.builders import SECRETS, SMALL_GRAMMAR, TOOLS, changed
 
+NOW_MS = 1_800_000_000_000
+DAY_MS = 24 * 60 * 60 * 1000
+
 KNOWN = (
     Constraint("SAFETY-1", "Keep secrets private.", SECRETS),
     Constraint("COMMIT-1", "Only listed tools are used.", TOOLS),
@@ -36,7 +39,7 @@ def test_nothing_is_said_of_a_grammar_as_it_should_be() -> None:
 
 
 def test_the_demos_policy_has_no_error() -> None:
-    findings = lint_source(read_source(DEMO_SOURCE), min_deadline_ms=MIN_DEADLINE_MS)
+    findings = lint_source(read_source(DEMO_SOURCE), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
     assert {item.level for item in findings} == {Level.WARNING}
     assert {item.code for item in findings} == {"span-ambiguous", "predicate-unused"}
 
@@ -164,7 +167,7 @@ def test_every_document_of_a_source_is_looked_at() -> None:
     broken = replace(
         source, recall={}, grammar={}, commitments={**source.commitments, "tenant-b": {}}, trust={"schema_version": 1}
     )
-    found = lint_source(broken, min_deadline_ms=MIN_DEADLINE_MS)
+    found = lint_source(broken, min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
     assert {item.where for item in found} == {"policy", "commitments/tenant-b", "trust", "grammar"}
     assert {item.level for item in found} == {Level.ERROR}
 
@@ -175,8 +178,39 @@ def test_standing_commitments_that_do_not_apply_are_an_error() -> None:
     found = lint_source(
         replace(source, compaction={**source.compaction, "standing_commitments": False}),
         min_deadline_ms=MIN_DEADLINE_MS,
+        now_ms=NOW_MS,
     )
     assert [item.where for item in found if item.level is Level.ERROR] == ["commitments"]
+
+
+def test_rules_that_are_hardly_meant_are_warned_of() -> None:
+    source = read_source(DEMO_SOURCE)
+    assert isinstance(source.scan, dict)
+    entry = {"category": "PII", "reason": "r", "expires_ms": NOW_MS + DAY_MS, "pattern": r"[a-z]+@example\.org"}
+    allow = [
+        {**entry, "id": "fine"},
+        {**entry, "id": "past", "expires_ms": NOW_MS},
+        {**entry, "id": "long", "expires_ms": NOW_MS + 401 * DAY_MS},
+        {**entry, "id": "wide", "pattern": ".*"},
+    ]
+    scores = [{"detector": "injection", "minimum_score": 96}, {"detector": "another", "minimum_score": 95}]
+    scan = {**source.scan, "allow": allow, "actions": {"INJECTION": scores}}
+    found = lint_source(replace(source, scan=scan), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
+    known = {item.code for item in lint_source(source, min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)}
+    assert {(item.code, item.where) for item in found if item.code not in known} == {
+        ("allow-expired", "past"),
+        ("allow-long", "long"),
+        ("allow-anything", "wide"),
+        ("score-high", "INJECTION/injection"),
+    }
+
+
+def test_rules_that_are_none_are_an_error() -> None:
+    source = read_source(DEMO_SOURCE)
+    assert isinstance(source.scan, dict)
+    scan = {**source.scan, "actions": {"SECRET": [{"detector": "kingfisher", "minimum_score": 5}]}}
+    found = lint_source(replace(source, scan=scan), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
+    assert [item.where for item in found if item.level is Level.ERROR] == ["policy"]
 
 
 def test_a_finding_is_json() -> None:

@@ -22,6 +22,8 @@ from streams.application.scanning import (
 )
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import ScanPolicy
+from streams.domain.policy.scan_rules import AllowEntry, ScanRules, Threshold, configured_sha256
+from streams.domain.scanning.applying import value_sha256
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.population import scan_population
 from streams.domain.scanning.request import Decision, error_receipt
@@ -62,6 +64,52 @@ def test_a_clean_scan_passes_with_its_receipt() -> None:
     assert result.scanned_field_count == 6
     assert result.compacted_output_sha256 == candidate().compacted_output_sha256
     assert result.versions == {"scanner": "scripted/1", "scanner_sha256": SCANNER.scanner_sha256}
+
+
+ALLOWED = ScanRules(
+    (AllowEntry("known", "SECRET", "an example", 1_000, value_sha256=value_sha256("<secret>")),),
+    (Threshold("INJECTION", "scripted", 95),),
+)
+
+
+def under_rules(summary: str, *, at_ms: int | None, pinned: str | None = None) -> ScanResult:
+    digest = pinned or configured_sha256(SCANNER.scanner_sha256, ALLOWED)
+    ruled = policy(rules=ALLOWED, scanner_sha256=digest)
+    asked = candidate(summary_text=summary)
+    return asyncio.run(scan_compaction(asked, ruled, InlinePool(scripted()), policy_sha256=POLICY_SHA256, at_ms=at_ms))
+
+
+def test_what_policys_rules_let_pass_is_no_finding() -> None:
+    result = under_rules("It was <secret>, and <injection>.", at_ms=999)
+    assert (result.outcome, result.reasons) == (Outcome.PASS, ())
+    assert result.receipt_body is not None
+    assert (result.receipt_body["decision"], result.receipt_body["finding_count"]) == ("CLEAN", 0)
+    digest = configured_sha256(SCANNER.scanner_sha256, ALLOWED)
+    assert (result.versions["scanner_sha256"], result.receipt_body["scanner_sha256"]) == (digest, digest)
+
+
+@pytest.mark.parametrize("at_ms", [None, 1_000])
+def test_rules_that_have_expired_let_nothing_pass(at_ms: int | None) -> None:
+    assert codes(under_rules("It was <secret>.", at_ms=at_ms)) == ["SECRET"]
+
+
+def test_rules_let_nothing_else_pass() -> None:
+    assert codes(under_rules("It was <secret>, and <pii>.", at_ms=999)) == ["PII"]
+
+
+def test_a_scanner_pinned_without_the_rules_is_another_one() -> None:
+    result = under_rules("It was <secret>.", at_ms=999, pinned=SCANNER.scanner_sha256)
+    assert codes(result) == ["DETECTOR_ERROR"]
+
+
+def test_a_worker_that_goes_by_other_rules_answers_with_an_error() -> None:
+    ruled = policy(rules=ALLOWED, scanner_sha256=configured_sha256(SCANNER.scanner_sha256, ALLOWED))
+    begun = begin_scan(candidate(), ruled, SCANNER, policy_sha256=POLICY_SHA256, at_ms=999)
+    assert isinstance(begun, PendingScan)
+    stripped = replace(begun.request, rules=replace(ALLOWED, thresholds=()))
+    response = asyncio.run(InlinePool(scripted()).scan(stripped))
+    assert response.receipt.decision is Decision.ERROR
+    assert codes(conclude_scan(begun, response)) == ["RECEIPT_BINDING_DIFFERS"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
+from pratique.contract.canonical import JsonValue
 from streams.adapters.policy_source import read_json, write_json
+from streams.domain.scanning.applying import value_sha256
 from tests.fakes.detectors import CRASH, HANG, SCRIPTED
 from tests.fakes.policy import DEMO_SOURCE
 from tests.unit.streams.domain.scanning.builders import SCANNER
@@ -119,6 +121,26 @@ def test_json_has_every_file(source: Path, tmp_path: Path) -> None:
     assert fine == {"file": str(file), "findings": []}
     assert found["file"] == "-"
     assert [(item["start"], item["end"], item["masked"]) for item in found["findings"]] == [(1, 6, "… (5 characters)")]
+
+
+def test_digests_are_those_that_an_allow_list_names(source: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("<secret> <pii>", encoding="utf-8")
+    (told,) = json.loads(run(source, "--digests", "--json", file).stdout)
+    by_category = {item["category"]: item["value_sha256"] for item in told["findings"]}
+    assert by_category == {"SECRET": value_sha256("<secret>"), "PII": value_sha256("<pii>")}
+    document = read_json(source / "scan.json")
+    assert isinstance(document, dict)
+    entry: dict[str, JsonValue] = {"id": "known", "category": "SECRET", "reason": "an example", "expires_ms": 2**52}
+    entry["value_sha256"] = by_category["SECRET"]
+    write_json(source / "scan.json", {**document, "allow": [entry]})
+    (told,) = json.loads(run(source, "--json", file).stdout)
+    assert [item["category"] for item in told["findings"]] == ["PII"]
+    assert "value_sha256" not in told["findings"][0]
+
+
+def test_digests_are_not_for_json_lines(source: Path) -> None:
+    assert run(source, "--jsonl", "--digests").exit_code == 2
 
 
 def test_clean_files_are_done(source: Path, tmp_path: Path) -> None:

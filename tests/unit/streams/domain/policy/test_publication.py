@@ -7,6 +7,7 @@ import pytest
 
 from pratique.contract.canonical import bytes_sha256, canonical_bytes
 from streams.domain.policy.publication import author_snapshot, prepare
+from streams.domain.policy.scan_rules import configured_sha256, scan_rules
 from streams.domain.policy.sets import current_path, set_path
 from streams.errors import PolicyError
 from tests.unit.streams.domain.policy import samples
@@ -45,6 +46,15 @@ def test_the_scanner_is_the_callers_unless_the_source_says_which() -> None:
         prepare(samples.source(), None)
     with pytest.raises(PolicyError, match="scanner_version"):
         prepare(samples.source(scan={**scan, "scanner_sha256": "7" * 64}), samples.SCANNER)
+
+
+def test_the_scanner_is_pinned_with_the_documents_own_rules() -> None:
+    actions = {"INJECTION": [{"detector": "injection", "minimum_score": 90}]}
+    scan: Any = {**samples.source().scan, "actions": actions}  # type: ignore[dict-item]
+    published = prepare(samples.source(scan=scan), samples.SCANNER).policy_set.scan
+    assert published.rules == scan_rules(scan)
+    assert published.scanner_sha256 == configured_sha256(samples.SCANNER.sha256, published.rules)
+    assert published.scanner_sha256 != samples.SCANNER.sha256
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""What in a scan policy's rules is allowed but hardly meant.
+
+The contract: each warning is a code, what it is about, and what to do; ``streams.application.linting`` makes findings
+of them. What a worker would refuse is no warning: reading the policy refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from streams.domain.policy.scan_rules import AllowEntry, ScanRules
+from streams.domain.scanning.applying import matches
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
+LONGEST_DAYS: Final = 400
+"""An entry that stands for longer is nobody's decision any more."""
+
+HIGHEST_SCORE: Final = 95
+"""Scores are calibrated probabilities: at this one, a detector that is not sure finds nothing."""
+
+UNRELATED: Final = ("x", "0", "0123456789", "Zm9vYmFy", "a@b.example", "two words", "日本語")
+"""Texts with nothing in common: a pattern that matches all of them matches whatever is found."""
+
+RuleWarning: TypeAlias = tuple[str, str, str]
+"""Code, rule, message."""
+
+
+def rule_warnings(rules: ScanRules, now_ms: int) -> Iterator[RuleWarning]:
+    """Yield what is hardly meant, as code, rule and message.
+
+    Args:
+        rules: The policy's rules.
+        now_ms: Now, milliseconds since the epoch.
+    """
+    for entry in rules.allow:
+        yield from _of_entry(entry, now_ms)
+    for item in rules.thresholds:
+        if item.minimum_score > HIGHEST_SCORE:
+            yield (
+                "score-high",
+                f"{item.category}/{item.detector}",
+                f"below {item.minimum_score} hundredths nothing blocks: what this detector finds hardly counts",
+            )
+
+
+def _of_entry(entry: AllowEntry, now_ms: int) -> Iterator[RuleWarning]:
+    if entry.expires_ms <= now_ms:
+        yield "allow-expired", entry.id, "it has expired and allows nothing: take it out, or decide anew"
+    elif entry.expires_ms > now_ms + LONGEST_DAYS * DAY_MS:
+        yield "allow-long", entry.id, f"it stands for over {LONGEST_DAYS} days: let somebody decide anew before that"
+    if entry.pattern and all(matches(entry.pattern, text) for text in UNRELATED):
+        yield "allow-anything", entry.id, "its pattern matches whatever is found: say what the allowed text looks like"
