@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pratique.contract import canonical
 from pratique.contract.canonical import (
     JsonValue,
     bytes_sha256,
@@ -231,6 +232,39 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except MalformedError:
         return
     assert canonical_json(parse_json(canonical_json(value))) == canonical_json(value)
+
+
+WRITTEN = st.recursive(
+    st.sampled_from(
+        ["null", "true", "0", "-0", "-0.0", "1.0", "1e5", "1E400", "18446744073709551616", "0.1", "NaN", '"a"']
+    )
+    | st.integers().map(str)
+    | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.text(max_size=5).map(lambda text: json.dumps(text, ensure_ascii=False))
+    | st.text(max_size=5).map(json.dumps),
+    lambda inner: (
+        st.lists(inner, max_size=4).map(lambda items: f"[{','.join(items)}]")
+        | st.lists(st.tuples(st.sampled_from(['"a"', '"b"', '"\u00e9"', '"\\u0061"']), inner), max_size=4).map(
+            lambda pairs: "{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}"
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(WRITTEN | st.text(max_size=20))
+def test_short_cut_reads_and_refuses_what_strict_reading_does(text: str) -> None:
+    def read() -> object:
+        try:
+            value = parse_json(text)
+        except MalformedError as error:
+            return type(error), error.code, str(error)
+        return repr(value)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canonical, "_plain", lambda _: None)
+        strictly = read()
+    assert read() == strictly
 
 
 @given(st.binary(max_size=60))

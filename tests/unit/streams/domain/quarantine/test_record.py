@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +60,12 @@ def as_the_seed_does(made: QuarantineRecord) -> str:
 def test_text_is_the_seeds_and_is_read_back(made: QuarantineRecord) -> None:
     assert made.text == as_the_seed_does(made)
     assert parse_record(made.text) == made
+
+
+@given(RECORDS, st.text(st.characters(), max_size=5), st.integers(2**53, 2**65))
+def test_text_is_the_seeds_whatever_it_says(made: QuarantineRecord, said: str, revision: int) -> None:
+    odd = replace(made, incident_id=said, revision=revision)
+    assert odd.text == as_the_seed_does(odd)
 
 
 @given(RECORDS, st.sampled_from(["revision", "action", "scope", "tenant_id", "incident_id", "event_id"]))
