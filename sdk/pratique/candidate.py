@@ -3,6 +3,8 @@
 The contract: the ids, digests and predicates are copied from the pinned policy and the source messages, and every
 constraint is claimed ``PRESERVED``. That proves nothing and is not meant to: ids are look-up keys, claims are claims
 (AID-I-004.008 G002). Whether the summary preserves a constraint is the gate's to find.
+
+With a narrative the candidate is ``pratique.compaction-candidate.v2``; without one it is the seed's, byte for byte.
 """
 
 from __future__ import annotations
@@ -11,13 +13,18 @@ from collections.abc import Mapping, Sequence
 
 from pratique.contract.canonical import JsonValue, canonical_json, text_sha256
 from pratique.contract.digests import message_sha256
+from pratique.contract.narrative import CANDIDATE_SCHEMA, NARRATIVE_FIELD
 from pratique.contract.records import SourceMessage
 from pratique.errors import MalformedError
 from pratique.pinned import Document
 
 
 def draft_candidate(
-    summary_text: str, messages: Sequence[SourceMessage], manifest: Document, snapshot: Document
+    summary_text: str,
+    messages: Sequence[SourceMessage],
+    manifest: Document,
+    snapshot: Document,
+    narrative_text: str | None = None,
 ) -> str:
     """Return a candidate as canonical JSON.
 
@@ -26,6 +33,7 @@ def draft_candidate(
         messages: What it was written from, in order.
         manifest: The invariant manifest.
         snapshot: The commitment snapshot.
+        narrative_text: Free text beside the summary, where policy's profile is the one with a narrative.
 
     Raises:
         MalformedError: A document has no list of records with texts in it, or a text is not well formed.
@@ -42,6 +50,8 @@ def draft_candidate(
             *(_claim("COMMITMENT", item) for item in commitments),
         ],
     }
+    if narrative_text is not None:
+        candidate |= {"schema_version": CANDIDATE_SCHEMA, NARRATIVE_FIELD: narrative_text}
     return canonical_json(candidate)
 
 

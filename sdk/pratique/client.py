@@ -303,7 +303,15 @@ class Gate(RecallGate):
             lineage=tuple(lineage),
         )
 
-    def draft(self, messages: Messages, summary_text: str, *, task_id: str, commitments: bytes | None = None) -> str:
+    def draft(
+        self,
+        messages: Messages,
+        summary_text: str,
+        *,
+        task_id: str,
+        commitments: bytes | None = None,
+        narrative_text: str | None = None,
+    ) -> str:
         """Return a candidate around a summary, for summarizers that only write text (``pratique.candidate``).
 
         Raises:
@@ -315,7 +323,9 @@ class Gate(RecallGate):
         snapshot = self._snapshot(task_id, commitments, policy)
         if snapshot is None:
             raise NoContextError("the request brings no commitments, and policy applies no standing ones")
-        return draft_candidate(summary_text, source_messages(messages), policy.manifest, snapshot)
+        return draft_candidate(
+            summary_text, source_messages(messages), policy.manifest, snapshot, narrative_text=narrative_text
+        )
 
     def fallback(self, messages: Messages, *, task_id: str, commitments: bytes | None = None) -> list[ContextMessage]:
         """Return the bounded tail without asking: for when Kafka is away.

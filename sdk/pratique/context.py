@@ -1,9 +1,11 @@
 """What may be inserted into an agent's context: the only place where a verdict turns into messages.
 
 The contract (AID-I-004.008 G001): the system turn is the trusted instruction, rendered from the pinned policy and
-nothing else; an accepted summary is data under ``role=user`` with the seed's marker; a quarantine keeps the bounded
-tail that the verdict names; no verdict keeps the tail that policy bounds. What is inserted is hashed again here, at the
-moment of insertion, and a verdict is used once. Where the verdict names no tail, nothing is inserted.
+nothing else; an accepted summary is data under ``role=user`` with the seed's marker, and an accepted narrative is data
+under ``role=user`` too, apart from it, between delimiters that it can't write (``pratique.untrusted``). A quarantine
+keeps the bounded tail that the verdict names; no verdict keeps the tail that policy bounds. What is inserted is hashed
+again here, at the moment of insertion, and a verdict is used once. Where the verdict names no tail, nothing is
+inserted.
 
 It does not check signatures: it is given a verdict that ``pratique.verification`` believed.
 """
@@ -15,9 +17,11 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from pratique.contract.canonical import canonical_sha256, parse_json, text_sha256
+from pratique.contract.narrative import NARRATIVE_ASSURANCE, narrative_of
 from pratique.contract.records import SourceMessage, Verdict, VerdictOutcome
 from pratique.errors import NoContextError, VerdictRefusedError
 from pratique.pinned import Instruction
+from pratique.untrusted import untrusted_summary
 from pratique.verification import check_moment
 
 MARKER: Final = "[UNTRUSTED COMPACTED CONTEXT DATA]\n"
@@ -90,7 +94,11 @@ def accepted_context(instruction: Instruction, candidate_json: str, verdict: Ver
     summary = candidate.get("summary_text") if isinstance(candidate, dict) else None
     if not isinstance(summary, str) or not summary:
         raise VerdictRefusedError("candidate has no summary", check="binding")
-    return [_system(instruction), {"role": "user", "content": MARKER + summary}]
+    context = [_system(instruction), {"role": "user", "content": MARKER + summary}]
+    narrative = narrative_of(candidate)
+    if (narrative is not None) != (verdict.assurance == NARRATIVE_ASSURANCE):
+        raise VerdictRefusedError("verdict is of another assurance than the candidate's", check="acceptance")
+    return context if narrative is None else [*context, {"role": "user", "content": untrusted_summary(narrative)}]
 
 
 def quarantined_context(

@@ -9,6 +9,7 @@ The contract: ``believe`` raises unless every check passes, in this order:
 5. it speaks of the same source messages; a quarantine may name none, where intake refused before it had any;
 6. an acceptance names the candidate's parsed form, a rendered policy, and no reason;
 7. its event is the seed's, canonical, and speaks of the same (a recall's 6 and 7: ``pratique.recall_verification``);
+   the acceptance of a candidate with a narrative is our own, names the narrative, and has its own assurance;
 8. it was decided after the request was made, and its validity has not passed.
 
 Whether the task has used it before is not checked here, since that is a matter of insertion (``pratique.context``).
@@ -30,6 +31,8 @@ from pratique.contract.digests import (
     request_sha256,
     source_population_sha256,
 )
+from pratique.contract.narrative import ACCEPTANCE_EVENT as NARRATIVE_ACCEPTANCE_EVENT
+from pratique.contract.narrative import NARRATIVE_ASSURANCE, narrative_of, narrative_sha256
 from pratique.contract.records import CompactionRequested, Origin, Verdict, VerdictOutcome
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED
@@ -120,12 +123,22 @@ class Expectation(Expected):
         )
 
     @cached_property
-    def compacted_output_sha256(self) -> str | None:
-        """Canonical digest of the parsed candidate; null where it does not parse."""
+    def _candidate(self) -> tuple[JsonValue] | None:
+        """The parsed candidate, alone in a tuple; null where it does not parse."""
         try:
-            return canonical_sha256(parse_json(self.candidate_json))
+            return (parse_json(self.candidate_json),)
         except MalformedError:
             return None
+
+    @cached_property
+    def compacted_output_sha256(self) -> str | None:
+        """Canonical digest of the parsed candidate; null where it does not parse."""
+        return None if self._candidate is None else canonical_sha256(self._candidate[0])
+
+    @cached_property
+    def narrative_text(self) -> str | None:
+        """The candidate's narrative; null where it has none."""
+        return None if self._candidate is None else narrative_of(self._candidate[0])
 
     def check(self, verdict: Verdict) -> None:
         """Check outcome and event.
@@ -215,6 +228,8 @@ def _check_outcome(verdict: Verdict, expected: Expectation) -> None:
         return
     if output is None or verdict.rendered_policy_sha256 is None:
         raise VerdictRefusedError("acceptance names no output or no rendered policy", check="acceptance")
+    if (verdict.assurance == NARRATIVE_ASSURANCE) != (expected.narrative_text is not None):
+        raise VerdictRefusedError("acceptance is of another assurance than the candidate's", check="acceptance")
     if verdict.reasons or verdict.fallback is not None:
         raise VerdictRefusedError("acceptance states a reason or a fallback", check="acceptance")
 
@@ -236,6 +251,11 @@ def _check_event(verdict: Verdict, expected: Expectation) -> None:
     }
     if accepted:
         stated["compacted_output_sha256"] = verdict.compacted_output_sha256
+    if accepted and expected.narrative_text is not None:
+        stated |= {
+            "schema_version": NARRATIVE_ACCEPTANCE_EVENT,
+            "narrative_sha256": narrative_sha256(expected.narrative_text),
+        }
     if any(event.get(name) != value for name, value in stated.items()):
         raise VerdictRefusedError("event speaks of something else", check="event")
 

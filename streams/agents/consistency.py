@@ -21,7 +21,7 @@ from streams.application.pinning import Pinning
 from streams.domain.compaction.consistency import ConsistencyResult
 from streams.domain.policy.model import CommitmentSnapshot, PolicySet
 from streams.errors import PolicyError
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class ConsistencyJudge:
             # Intake verified them; that this worker can't means that trust changed since.
             return error_receipt(Reason.of(ReasonCode.COMMITMENTS_STALE, "commitments", _DETECTOR))
         grammar = self._grammars.of(policy_set)
-        candidate = read_candidate(task.candidate_json, max_bytes=policy_set.compaction.max_candidate_bytes)
+        candidate = read_under(task.candidate_json, policy_set.compaction)
         result = check_compaction(
             sources.request, candidate, policy_set, snapshot, grammar, source_sha256s=sources.sha256s
         )

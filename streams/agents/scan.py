@@ -23,7 +23,7 @@ from streams.application.ports.quarantine import FingerprintKeys
 from streams.application.scanning import ScanResult, scan_compaction
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import PolicySet
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -55,8 +55,7 @@ class ScanJudge:
             raise TypeError("task without a policy set")
         policy_set = task.policy_set
         try:
-            bound = policy_set.compaction.max_candidate_bytes
-            candidate = await asyncio.to_thread(read_candidate, task.candidate_json, max_bytes=bound)
+            candidate = await asyncio.to_thread(read_under, task.candidate_json, policy_set.compaction)
             result = await scan_compaction(
                 candidate,
                 policy_set.scan,

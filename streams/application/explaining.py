@@ -10,7 +10,7 @@ consistency check. It does not scan, and verifies no signature: the caller says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,16 +19,19 @@ from pratique.contract.reasons import FindingStatus, Outcome, Reason
 from pratique.contract.records import CompactionRequested
 from streams.application.admission import message_reasons, oversize_reasons
 from streams.application.consistency import check_compaction
+from streams.domain.compaction.authority.check import Ground, untraced
+from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.candidate import Candidate, CandidateRefused, ClaimStatus, PreservedConstraintClaim
 from streams.domain.compaction.compiler import AuthoredClause, read_clauses
 from streams.domain.compaction.conflicts import PatternRule
 from streams.domain.compaction.consistency import sources_of
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
 from streams.domain.compaction.grammar import Grammar
+from streams.domain.compaction.narrative import AUTHORITY_DETECTOR
 from streams.domain.compaction.places import match_place
 from streams.domain.compaction.reading import ClauseReading, Fault, read_summary
 from streams.domain.compaction.slots import Sources
-from streams.domain.compaction.text import conflict_views
+from streams.domain.compaction.text import conflict_views, free_pieces
 from streams.domain.compaction.verifier import RULE_PREDICATE_UNKNOWN, RULE_PROBABILISTIC, ClauseVerifier, Question
 from streams.domain.compaction.wording import described
 from streams.domain.policy.model import CommitmentSnapshot, PolicySet
@@ -78,6 +81,29 @@ class ExplainedMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedFinding:
+    """What stands against a narrative.
+
+    Attributes:
+        label: The rule that matches, or what the authority check found.
+        place: Where in the narrative; null where that can't be told.
+        change: What to change.
+    """
+
+    label: str
+    place: Place | None
+    change: str
+
+    def body(self) -> dict[str, JsonValue]:
+        """Return the finding as JSON."""
+        return {
+            "finding": self.label,
+            "place": None if self.place is None else list(self.place),
+            "change": self.change,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainedConstraint:
     """A constraint.
 
@@ -108,6 +134,8 @@ class Explanation:
         clauses: Its stretches.
         matches: Conflict rules and markers that match.
         constraints: Every constraint; none where policy or candidate can't be judged with.
+        narrative: The narrative; null where the candidate has none.
+        narrative_findings: What stands against it: conflicts, markers, claims of a person's word, forged markers.
     """
 
     outcome: Outcome
@@ -117,10 +145,12 @@ class Explanation:
     clauses: tuple[ExplainedClause, ...] = ()
     matches: tuple[ExplainedMatch, ...] = ()
     constraints: tuple[ExplainedConstraint, ...] = ()
+    narrative: str | None = None
+    narrative_findings: tuple[ExplainedFinding, ...] = ()
 
     def body(self) -> dict[str, JsonValue]:
         """Return the explanation as JSON."""
-        return {
+        body: dict[str, JsonValue] = {
             "outcome": self.outcome.value,
             "finding_status": self.finding_status.value,
             "reasons": [_reason_body(reason) for reason in self.reasons],
@@ -149,6 +179,12 @@ class Explanation:
                 for item in self.constraints
             ],
         }
+        if self.narrative is not None:
+            body |= {
+                "narrative_text": self.narrative,
+                "narrative_findings": [item.body() for item in self.narrative_findings],
+            }
+        return body
 
 
 def explain_compaction(
@@ -185,7 +221,11 @@ def explain_compaction(
     clauses = read_clauses(policy_set.grammar)
     sources = sources_of(request.source_messages)
     readings = read_summary(summary, sources, grammar.parser)
-    matches = _matches(summary, constraints, grammar)
+    matches = _matches(summary, constraints, grammar, [(0, len(summary))])
+
+    def matches_of(text: str) -> tuple[ExplainedMatch, ...]:
+        return _matches(text, constraints, grammar, list(free_pieces(text)))
+
     return Explanation(
         result.outcome,
         result.finding_status,
@@ -194,6 +234,8 @@ def explain_compaction(
         tuple(_explained(reading, summary, constraints, clauses, sorted(sources.message_ids)) for reading in readings),
         matches,
         tuple(_constraints(candidate, sources, constraints, readings, clauses, grammar)),
+        candidate.context.narrative_text,
+        tuple(_narrative_findings(candidate.context.narrative_text, request, matches_of)),
     )
 
 
@@ -248,12 +290,17 @@ def _claim(constraint: CanonicalConstraint) -> PreservedConstraintClaim:
     )
 
 
-def _matches(summary: str, constraints: Sequence[CanonicalConstraint], grammar: Grammar) -> tuple[ExplainedMatch, ...]:
-    views = tuple(view.encode("utf-8") for view in conflict_views(summary))
+def _matches(
+    text: str, constraints: Sequence[CanonicalConstraint], grammar: Grammar, pieces: Sequence[Place]
+) -> tuple[ExplainedMatch, ...]:
+    """Return what matches a text in one of its pieces, the first of which is the whole."""
+    views = tuple(view.encode("utf-8") for start, end in pieces for view in conflict_views(text[start:end]))
 
     def explained(rule: PatternRule, change: str) -> ExplainedMatch:
         ids = tuple(item.constraint_id for item in constraints if item.canonical_predicate in rule.predicates)
-        return ExplainedMatch(rule.rule_id, ids, match_place(summary, rule), change)
+        found = ((start, match_place(text[start:end], rule)) for start, end in pieces)
+        place = next(((start + at[0], start + at[1]) for start, at in found if at is not None), None)
+        return ExplainedMatch(rule.rule_id, ids, place, change)
 
     return (
         *(
@@ -265,6 +312,28 @@ def _matches(summary: str, constraints: Sequence[CanonicalConstraint], grammar: 
             for rule in grammar.markers.matching(views)
         ),
     )
+
+
+_GROUNDS: Final[Mapping[Ground, str]] = {
+    Ground.CLAIM: (
+        "quote the trusted user's own words for it in the same sentence, to the letter, one quotation for each claim;"
+        " or leave it out"
+    ),
+    Ground.MARKER: "take it out: only the gate, a framework or a chat template may write that",
+}
+
+
+def _narrative_findings(
+    narrative: str | None,
+    request: CompactionRequested,
+    matches_of: Callable[[str], tuple[ExplainedMatch, ...]],
+) -> Iterable[ExplainedFinding]:
+    if narrative is None:
+        return
+    yield from (ExplainedFinding(match.rule_id, match.place, match.change) for match in matches_of(narrative))
+    for item in untraced(narrative, Quotable.of(request.source_messages)):
+        label = f"{AUTHORITY_DETECTOR}:{item.ground.value}"
+        yield ExplainedFinding(label, (item.start, item.end), _GROUNDS[item.ground])
 
 
 def _explained(

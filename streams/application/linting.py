@@ -21,6 +21,7 @@ from typing import Final
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.errors import MalformedError
 from streams.application.linting_scan import rule_warnings
+from streams.domain.compaction.authority.check import claims_authority
 from streams.domain.compaction.clauses import ClauseTable
 from streams.domain.compaction.compiler import AuthoredClause, Place, compile_grammar, read_clauses
 from streams.domain.compaction.conflicts import PatternRule
@@ -174,6 +175,7 @@ def lint_grammar(
             _constraints(constraints, grammar),
             _unused_predicates(constraints, grammar),
             _language(grammar, languages),
+            _claiming_clauses(clauses),
         )
         for finding in findings
     )
@@ -387,6 +389,17 @@ def _language(grammar: Grammar, languages: Sequence[str]) -> Iterator[LintFindin
         yield _warning(
             "language-not-scanned", grammar.language, "the scan policy has no profile for the grammar's language"
         )
+
+
+def _claiming_clauses(clauses: Iterable[AuthoredClause]) -> Iterator[LintFinding]:
+    for clause in clauses:
+        if clause.rule.may_claim:
+            text = next(text for text in clause.renderings() if claims_authority(text))
+            yield _warning(
+                "clause-claims-authority",
+                clause.rule.rule_id,
+                f"it claims a person's word and quotes nothing, so it is AUTHORITY_UNTRACED; add a quotation: {text}",
+            )
 
 
 def _renderings(clause: AuthoredClause) -> Iterator[str]:

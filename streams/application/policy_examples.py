@@ -8,8 +8,8 @@ The file is one JSON object, ``pratique.policy-examples.v1``:
 
 - ``messages``: the source messages of every example that brings none of its own (``message_id``, ``role``, ``content``,
   ``provenance``, as in a request);
-- ``examples``: ``name``, ``summary``, ``expected`` (an outcome), and optionally ``codes``, ``messages`` and
-  ``tenant_id`` (whose standing commitments hold; the caller's otherwise).
+- ``examples``: ``name``, ``summary``, ``expected`` (an outcome), and optionally ``codes``, ``messages``, ``narrative``
+  (where policy's profile has one) and ``tenant_id`` (whose standing commitments hold; the caller's otherwise).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from streams.application.consistency import check_compaction
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.compaction.grammar import Grammar
 from streams.domain.policy.documents import manifest_body, snapshot_body
-from streams.domain.policy.model import CommitmentSnapshot, PolicySet
+from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet
 
 EXAMPLES_SCHEMA_VERSION: Final = "pratique.policy-examples.v1"
 
 MAX_EXAMPLES: Final = 10_000
 
 _EXAMPLE: Final = ("name", "summary", "expected")
-_OPTIONAL: Final = ("codes", "messages", "tenant_id")
+_OPTIONAL: Final = ("codes", "messages", "tenant_id", "narrative")
 
-ReadCandidate = Callable[[str, int], Candidate | CandidateRefused]
-"""Reads a candidate's text within a bound in bytes (``streams.wire.candidate``)."""
+ReadCandidate = Callable[[str, CompactionPolicy], Candidate | CandidateRefused]
+"""Reads a candidate's text as a compaction policy has it (``streams.wire.candidate.read_under``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class Example:
         expected: The outcome it should have.
         codes: Codes that should be among its reasons.
         tenant_id: Whose standing commitments hold; the caller's where null.
+        narrative: The narrative beside the summary; null where there is none.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Example:
     expected: Outcome
     codes: frozenset[ReasonCode]
     tenant_id: str | None
+    narrative: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def try_examples(
             codes = tuple(dict.fromkeys(reason.code for reason in malformed))
             tried.append(Tried(example, malformed[0].meaning.outcome, codes))
             continue
-        candidate = read(request.candidate_json, policy_set.compaction.max_candidate_bytes)
+        candidate = read(request.candidate_json, policy_set.compaction)
         result = check_compaction(request, candidate, policy_set, snapshot, grammar)
         tried.append(Tried(example, result.outcome, tuple(dict.fromkeys(reason.code for reason in result.reasons))))
     return tuple(tried)
@@ -147,7 +149,11 @@ def _request(
     example: Example, policy_set: PolicySet, snapshot: CommitmentSnapshot, tenant_id: str
 ) -> CompactionRequested:
     candidate = draft_candidate(
-        example.summary, example.messages, manifest_body(policy_set.invariants), snapshot_body(snapshot)
+        example.summary,
+        example.messages,
+        manifest_body(policy_set.invariants),
+        snapshot_body(snapshot),
+        narrative_text=example.narrative,
     )
     return CompactionRequested(
         tenant_id=tenant_id,
@@ -186,6 +192,7 @@ def _example(value: JsonValue, where: str, shared: tuple[SourceMessage, ...]) ->
         expected=expected,
         codes=codes,
         tenant_id=fields.text("tenant_id") if "tenant_id" in present else None,
+        narrative=fields.text("narrative") if "narrative" in present else None,
     )
 
 

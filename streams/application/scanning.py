@@ -22,7 +22,7 @@ from streams.domain.policy.model import ScanPolicy
 from streams.domain.policy.scan_rules import configured_sha256
 from streams.domain.scanning.finding import Finding
 from streams.domain.scanning.manifest import ScannerManifest
-from streams.domain.scanning.population import ScanPopulation, scan_population
+from streams.domain.scanning.population import FIELD_ROOTS, NARRATIVE_FIELD_ROOTS, ScanPopulation, scan_population
 from streams.domain.scanning.request import (
     Decision,
     ScanReceipt,
@@ -125,13 +125,14 @@ def begin_scan(
     }
     if isinstance(candidate, CandidateRefused):
         return _unscanned(Reason.of(ReasonCode.NOT_RUN, _ROOT, SCANNER), None, None, versions)
-    # (1) The policy: of this compaction policy, complete, all four roots, and for this very scanner.
+    # (1) The policy: of this compaction policy, complete, all roots, and for this very scanner.
     output_sha256 = candidate.compacted_output_sha256
     try:
-        check_policy(policy, policy_sha256=policy_sha256)
+        roots = FIELD_ROOTS if candidate.context.narrative_text is None else NARRATIVE_FIELD_ROOTS
+        check_policy(policy, policy_sha256=policy_sha256, field_roots=roots)
     except PolicyError:
         return _unscanned(Reason.of(ReasonCode.POLICY_INVALID, "", SCANNER), None, output_sha256, versions)
-    # (2) The population: every field of the four roots, none empty.
+    # (2) The population: every field of the roots, none empty.
     try:
         population = scan_population(candidate.context)
     except MalformedError:

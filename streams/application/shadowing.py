@@ -30,11 +30,11 @@ from streams.domain.compaction.constraints import constraint_set
 from streams.domain.compaction.grammar import Grammar
 from streams.domain.compaction.refusal import StepFailed
 from streams.domain.policy.documents import manifest_body, snapshot_body
-from streams.domain.policy.model import CommitmentRecord, CommitmentSnapshot, PolicySet
+from streams.domain.policy.model import CommitmentRecord, CommitmentSnapshot, CompactionPolicy, PolicySet
 from streams.domain.policy.recorded import under_policy, unverified_commitments
 from streams.errors import CommitmentsMissingError, CommitmentsStaleError, PolicyError
 
-ReadCandidate = Callable[[str, int], Candidate | CandidateRefused]
+ReadCandidate = Callable[[str, CompactionPolicy], Candidate | CandidateRefused]
 """Reads a candidate's text within a bound in bytes (``streams.wire.candidate``)."""
 
 
@@ -164,7 +164,7 @@ def _decision(request: CompactionRequested, size: int, held: Held, read: ReadCan
     oversize = oversize_reasons(request, size, policy)
     if oversize:
         return _refused(oversize)
-    candidate = read(request.candidate_json, policy.max_candidate_bytes)
+    candidate = read(request.candidate_json, policy)
     result = check_compaction(request, candidate, held.policy_set, snapshot, held.grammar)
     return ShadowDecision(result.outcome, tuple(dict.fromkeys(reason.code for reason in result.reasons)))
 
@@ -183,7 +183,7 @@ def _redrafted(
     request: CompactionRequested, first: Held, second: Held, read: ReadCandidate
 ) -> CompactionRequested | None:
     """Return the request as the SDK would have made it under the second set; null where it was not so made before."""
-    candidate = read(request.candidate_json, first.policy_set.compaction.max_candidate_bytes)
+    candidate = read(request.candidate_json, first.policy_set.compaction)
     if isinstance(candidate, CandidateRefused):
         return None
     context = candidate.context
@@ -205,7 +205,11 @@ def _redrafted(
     return replace(
         request,
         candidate_json=draft_candidate(
-            context.summary_text, request.source_messages, manifest_body(manifest), snapshot_body(after)
+            context.summary_text,
+            request.source_messages,
+            manifest_body(manifest),
+            snapshot_body(after),
+            narrative_text=context.narrative_text,
         ),
         expected_invariant_ids=tuple(record.invariant_id for record in manifest.invariant_records),
         expected_commitment_ids=tuple(record.commitment_id for record in after.commitment_records),

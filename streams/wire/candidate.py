@@ -5,6 +5,9 @@ What it refuses, it refuses with reasons whose paths are made of our own field n
 that the summarizer chose never appears in a path or a message. Cost is linear in the size of the JSON, also for
 candidates made to be refused: lists stop at their first wrong item.
 
+Each assurance profile has its own schema: the seed's five fields, to the letter, or those with ``schema_version`` and
+``narrative_text`` (``pratique.compaction-candidate.v2``). A candidate of the other profile is SCHEMA_INVALID.
+
 It does not compare anything with policy or sources: ``streams.domain.compaction.consistency`` does.
 """
 
@@ -16,6 +19,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from pratique.contract.canonical import JsonValue, canonical_sha256, parse_json
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reasons import Reason, ReasonCode, sorted_reasons
 from pratique.errors import MalformedError
 from streams.domain.compaction.candidate import (
@@ -26,6 +30,7 @@ from streams.domain.compaction.candidate import (
     ConstraintType,
     PreservedConstraintClaim,
 )
+from streams.domain.policy.model import AssuranceProfile, CompactionPolicy
 
 DETECTOR: Final = "schema"
 """Who names the reasons of this module."""
@@ -58,7 +63,16 @@ class _CandidateJson(_Closed):
     preserved_constraint_claims: Annotated[list[_ClaimJson], Field(min_length=1), FailFast()]
 
 
-_FIELDS: Final = frozenset(_CandidateJson.model_fields)
+class _NarrativeCandidateJson(_CandidateJson):
+    schema_version: Literal["pratique.compaction-candidate.v2"]
+    narrative_text: _NonEmpty
+
+
+_SCHEMAS: Final[Mapping[AssuranceProfile, type[_CandidateJson]]] = {
+    AssuranceProfile.BOUNDED: _CandidateJson,
+    AssuranceProfile.BOUNDED_WITH_UNTRUSTED_NARRATIVE: _NarrativeCandidateJson,
+}
+_FIELDS: Final = frozenset(_NarrativeCandidateJson.model_fields)
 _CLAIM_FIELDS: Final = frozenset(_ClaimJson.model_fields)
 _CLAIMS: Final = "preserved_constraint_claims"
 _MAX_REASONS: Final = 8
@@ -79,12 +93,15 @@ class CandidateError(MalformedError):
         self.reasons = reasons
 
 
-def parse_candidate(candidate_json: str, *, max_bytes: int) -> Candidate:
+def parse_candidate(
+    candidate_json: str, *, max_bytes: int, profile: AssuranceProfile = AssuranceProfile.BOUNDED
+) -> Candidate:
     """Read a summarizer's output.
 
     Args:
         candidate_json: The exact text.
         max_bytes: Largest accepted size in UTF-8 bytes (``max_candidate_bytes`` of the compaction policy).
+        profile: Whose schema it must be (``assurance`` of the compaction policy).
 
     Returns:
         The candidate with the digests of what was parsed.
@@ -98,9 +115,10 @@ def parse_candidate(candidate_json: str, *, max_bytes: int) -> Candidate:
         parsed = parse_json(candidate_json, max_bytes=max_bytes)
     except MalformedError as error:
         raise CandidateError((_reason(ReasonCode(error.code)),)) from None
-    _check_keys(parsed)
+    schema = _SCHEMAS[profile]
+    _check_keys(parsed, schema)
     try:
-        value = _CandidateJson.model_validate(parsed)
+        value = schema.model_validate(parsed)
     except ValidationError as error:
         raise CandidateError(_reasons(error)) from None
     context = CompactedContext(
@@ -109,23 +127,39 @@ def parse_candidate(candidate_json: str, *, max_bytes: int) -> Candidate:
         _population("retained_policy_commitment_ids", value.retained_policy_commitment_ids),
         _population("source_message_sha256s", value.source_message_sha256s),
         _claims(value.preserved_constraint_claims),
+        _narrative(value),
     )
     return Candidate(context, canonical_sha256(parsed), canonical_sha256(context.summary_text))
 
 
-def read_candidate(candidate_json: str, *, max_bytes: int) -> Candidate | CandidateRefused:
+def read_candidate(
+    candidate_json: str, *, max_bytes: int, profile: AssuranceProfile = AssuranceProfile.BOUNDED
+) -> Candidate | CandidateRefused:
     """As ``parse_candidate``, for callers to whom a refusal is an answer."""
     try:
-        return parse_candidate(candidate_json, max_bytes=max_bytes)
+        return parse_candidate(candidate_json, max_bytes=max_bytes, profile=profile)
     except CandidateError as error:
         return CandidateRefused(error.reasons)
 
 
-def _check_keys(parsed: JsonValue) -> None:
+def read_under(candidate_json: str, policy: CompactionPolicy) -> Candidate | CandidateRefused:
+    """As ``read_candidate``, within the bounds and by the profile of a compaction policy."""
+    return read_candidate(candidate_json, max_bytes=policy.max_candidate_bytes, profile=policy.assurance)
+
+
+def _narrative(value: _CandidateJson) -> str | None:
+    if not isinstance(value, _NarrativeCandidateJson):
+        return None
+    if not value.narrative_text.strip():
+        raise CandidateError((_reason(ReasonCode.SCHEMA_INVALID, NARRATIVE_FIELD),))
+    return value.narrative_text
+
+
+def _check_keys(parsed: JsonValue, schema: type[_CandidateJson]) -> None:
     """Refuse foreign keys before validation, which would report each of a million of them."""
     if not isinstance(parsed, Mapping):
         raise CandidateError((_reason(ReasonCode.SCHEMA_INVALID),))
-    if any(key not in _FIELDS for key in parsed):
+    if any(key not in schema.model_fields for key in parsed):
         raise CandidateError((_reason(ReasonCode.SCHEMA_INVALID),))
     claims = parsed.get(_CLAIMS)
     if isinstance(claims, str) or not isinstance(claims, Sequence):

@@ -218,6 +218,22 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         '"Das Deployment läuft."'.encode(),
     ),
     Digest(
+        "narrative_sha256",
+        "a candidate's narrative (profile with untrusted narrative)",
+        "the JSON string `narrative_text`, quotes and JSON's own escapes included",
+        Form.CANONICAL,
+        CONTRACT,
+        '"Das Deployment läuft."'.encode(),
+    ),
+    Digest(
+        "authority_artifact_sha256",
+        "what finds untraced claims: the word tables and the code that reads them",
+        "`{authority_version, tables}`, one object a language with each kind's words as the table writes them",
+        Form.CANONICAL,
+        CONTRACT,
+        b'{"authority_version":"1","tables":[{"language":"en","person":"user"}]}',
+    ),
+    Digest(
         "canonical_predicate_sha256",
         "a constraint's predicate",
         "`canonical_predicate`",
@@ -310,7 +326,7 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         "scanned_population_sha256",
         "what of a candidate is scanned",
         "the four roots `summary_text`, `retained_safety_invariant_ids`, `retained_policy_commitment_ids`, "
-        "`source_message_sha256s`",
+        "`source_message_sha256s`; with a narrative also `narrative_text`",
         Form.CANONICAL,
         G3,
         _SCANNED,

@@ -22,6 +22,7 @@ from pratique.contract.topics import COMPACTION_REQUESTED, MEMORY_RECALLED, QUAR
 from pratique.errors import MalformedError
 from streams.adapters.kafka_log import KafkaLog
 from streams.application.fingerprinting import fingerprints
+from streams.domain.policy.model import AssuranceProfile
 from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.wire.candidate import read_candidate
 from streams.wire.ledger import read_review
@@ -126,9 +127,10 @@ def _contents(value: bytes, origin: Origin) -> Iterator[str]:
             yield from (memory.content for memory in avro.decode(value, MemoryRecalled).entries if memory.content)
             return
         request = avro.decode(value, CompactionRequested)
-        candidate = read_candidate(request.candidate_json, max_bytes=len(value))
-        context = getattr(candidate, "context", None)
-        if context is not None:
-            yield context.summary_text
+        for profile in AssuranceProfile:  # at most one of them reads it
+            candidate = read_candidate(request.candidate_json, max_bytes=len(value), profile=profile)
+            context = getattr(candidate, "context", None)
+            if context is not None:
+                yield context.summary_text
     except MalformedError:
         return  # it had a verdict, so it was well formed; what is not is not it

@@ -17,7 +17,7 @@ from streams.application.linting import Level, LintFinding, lint_grammar, lint_s
 from streams.application.policy_examples import Tried, read_examples, try_examples
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.errors import ConfigurationError
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import read_json, read_source, source_policy
 from topologies.cli.output import Exit, json_option, print_json, print_table, shown
 from topologies.cli.policy_answers import answered
@@ -81,7 +81,7 @@ def test(*, examples_file: Path, source: Path, tenant_id: str | None, as_json: b
             policy.grammar,
             policy.standing,
             tenant_id=tenant_id,
-            read=lambda text, bound: read_candidate(text, max_bytes=bound),
+            read=read_under,
         )
     failed = sum(not item.holds for item in tried)
     if as_json:

@@ -24,7 +24,7 @@ from pratique.errors import RefusedError
 from pratique.jsonform import is_recall
 from streams.application.shadowing import Change, Shadowed, documents_changed, shadowed, standing_changed
 from streams.errors import ConfigurationError
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import PolicyInHand, Repository, source_policy
 from topologies.bootstrap.request_log import recorded_requests
 from topologies.cli.output import Exit, json_option, print_json, print_table
@@ -86,7 +86,7 @@ def diff(  # noqa: PLR0913 - a command line's options
             if item[0].policy_id != one.policy_set.policy_id:
                 elsewhere += 1
                 continue
-            found.append(shadowed(*item, one, other, lambda text, bound: read_candidate(text, max_bytes=bound)))
+            found.append(shadowed(*item, one, other, read_under))
         changed = documents_changed(one.policy_set, other.policy_set)
         if standing_changed(one, other, (item.tenant_id for item in found)):
             changed = (*changed, "commitments")

@@ -32,7 +32,7 @@ from streams.application.prompting import summarizer_prompt
 from streams.domain.compaction.candidate import ClaimStatus
 from streams.domain.policy.documents import manifest_body, snapshot_body
 from streams.domain.policy.model import CommitmentSnapshot
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import PolicyInHand
 from topologies.cli.output import Exit, json_option, print_json, shown
 from topologies.cli.policy_answers import answered
@@ -58,6 +58,7 @@ _COLOURS: Final = {
 @click.command()
 @click.argument("request_file", type=FILE, metavar="REQUEST.json")
 @click.option("--summary", "summary_file", type=FILE, help="A text to explain in place of the request's candidate.")
+@click.option("--narrative", "narrative_file", type=FILE, help="A narrative beside the --summary.")
 @source_option
 @repository_options
 @click.option(
@@ -73,6 +74,7 @@ def explain(  # noqa: PLR0913 - a command line's options
     *,
     request_file: Path,
     summary_file: Path | None,
+    narrative_file: Path | None,
     source: Path | None,
     directory: Path,
     repository: str | None,
@@ -88,9 +90,12 @@ def explain(  # noqa: PLR0913 - a command line's options
     with answered(as_json):
         policy = policy_in_hand(source, repository_of(directory, repository, root, policy_id))
         request, snapshot = read_request(read_value(request_file, "request"), policy)
+        if narrative_file is not None and summary_file is None:
+            raise click.UsageError("a --narrative goes with a --summary")
         if summary_file is not None:
-            request = _with_summary(request, read_bytes(summary_file), policy, snapshot)
-        candidate = read_candidate(request.candidate_json, max_bytes=policy.policy_set.compaction.max_candidate_bytes)
+            texts = _text(summary_file, "summary"), _text(narrative_file, "narrative")
+            request = _with_texts(request, texts, policy, snapshot)
+        candidate = read_under(request.candidate_json, policy.policy_set.compaction)
         explanation = explain_compaction(
             request,
             candidate,
@@ -158,16 +163,29 @@ def prompt(  # noqa: PLR0913 - a command line's options
     sys.exit(int(Exit.NO if made.unstatable else Exit.DONE))
 
 
-def _with_summary(
-    request: CompactionRequested, content: bytes, policy: PolicyInHand, snapshot: CommitmentSnapshot
-) -> CompactionRequested:
-    """Return the request with a candidate around a text, as the SDK drafts one."""
+def _text(path: Path | None, name: str) -> str | None:
+    if path is None:
+        return None
     try:
-        text = content.decode("utf-8").rstrip("\n")
+        return read_bytes(path).decode("utf-8").rstrip("\n")
     except UnicodeDecodeError:
-        raise MalformedError("summary is not UTF-8") from None
+        raise MalformedError(f"{name} is not UTF-8") from None
+
+
+def _with_texts(
+    request: CompactionRequested,
+    texts: tuple[str | None, str | None],
+    policy: PolicyInHand,
+    snapshot: CommitmentSnapshot,
+) -> CompactionRequested:
+    """Return the request with a candidate around a summary and a narrative, as the SDK drafts one."""
+    summary, narrative = texts
     drafted = draft_candidate(
-        text, request.source_messages, manifest_body(policy.policy_set.invariants), snapshot_body(snapshot)
+        summary or "",
+        request.source_messages,
+        manifest_body(policy.policy_set.invariants),
+        snapshot_body(snapshot),
+        narrative_text=narrative,
     )
     return replace(request, candidate_json=drafted)
 
@@ -187,6 +205,9 @@ def _lines(explanation: Explanation, policy: PolicyInHand) -> Iterator[str]:
         yield from ("", click.style("Conflicts and markers", bold=True))
         for match in explanation.matches:
             yield from _match_lines(match, summary, explanation)
+    if explanation.narrative is not None:
+        yield from ("", click.style("Narrative", bold=True))
+        yield from _narrative_lines(explanation, explanation.narrative)
     if explanation.constraints:
         yield from ("", click.style("Constraints", bold=True))
         for constraint in explanation.constraints:
@@ -218,6 +239,21 @@ def _match_lines(match: ExplainedMatch, summary: str, explanation: Explanation) 
     start, end = match.place
     around = [item.reading for item in explanation.clauses if item.reading.start < end and item.reading.end > start]
     yield from marked_text(summary, (around[0].start, around[-1].end), match.place, label, "red")
+
+
+def _narrative_lines(explanation: Explanation, narrative: str) -> Iterator[str]:
+    """Yield what stands against a narrative, each under the lines of text it is in."""
+    found = explanation.narrative_findings
+    if not found:
+        yield f"{INDENT}conflicts with nothing, and claims no person's word untraced"
+    for item in found:
+        if item.place is None:
+            yield INDENT + click.style(f"{item.label}: {item.change}", fg="red")
+            continue
+        start = narrative.rfind("\n", 0, item.place[0]) + 1
+        end = narrative.find("\n", item.place[1])
+        span = (start, len(narrative) if end < 0 else end)
+        yield from marked_text(narrative, span, item.place, f"{item.label}: {item.change}", "red")
 
 
 def _constraint_lines(item: ExplainedConstraint) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """The summarizer's output as frozen values (AID-I-004.008 G001, with the claims of G002).
 
-The contract: a ``Candidate`` exists only for JSON that is the closed candidate schema; ``streams.wire.candidate`` is
-the one place that makes one, for the consistency and the scan worker alike. Everything in it is untrusted: ids are
+The contract: a ``Candidate`` exists only for JSON that is a closed candidate schema: the seed's, or v2 with a narrative
+(``pratique.contract.narrative``). ``streams.wire.candidate`` is the one place that makes one, for the consistency and
+the scan worker alike. Everything in it is untrusted: ids are
 look-up keys and claims are claims, never evidence.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reasons import Reason
 
 
@@ -59,13 +61,18 @@ class PreservedConstraintClaim:
 
 @dataclass(frozen=True, slots=True)
 class CompactedContext:
-    """The five fields of the closed candidate schema; none is empty, no id or digest repeats."""
+    """The five fields of the closed candidate schema; none is empty, no id or digest repeats.
+
+    Attributes:
+        narrative_text: Free text beside the summary; null in a candidate of the seed's schema.
+    """
 
     summary_text: str
     retained_safety_invariant_ids: tuple[str, ...]
     retained_policy_commitment_ids: tuple[str, ...]
     source_message_sha256s: tuple[str, ...]
     preserved_constraint_claims: tuple[PreservedConstraintClaim, ...]
+    narrative_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +98,14 @@ class CandidateRefused:
 
 
 def scanned_population(context: CompactedContext) -> dict[str, JsonValue]:
-    """Return the population that must be scanned: four roots, claims left out (AID-I-004.008 G001, G003)."""
+    """Return the population that must be scanned: claims are left out (AID-I-004.008 G001, G003).
+
+    Four roots, and the narrative where there is one.
+    """
+    narrative = {} if context.narrative_text is None else {NARRATIVE_FIELD: context.narrative_text}
     return {
         "summary_text": context.summary_text,
+        **narrative,
         "retained_safety_invariant_ids": list(context.retained_safety_invariant_ids),
         "retained_policy_commitment_ids": list(context.retained_policy_commitment_ids),
         "source_message_sha256s": list(context.source_message_sha256s),
@@ -106,9 +118,10 @@ def scanned_population_sha256(context: CompactedContext) -> str:
 
 
 def scanned_field_count(context: CompactedContext) -> int:
-    """Return how many fields must be scanned: the summary and every id and digest."""
+    """Return how many fields must be scanned: the summary, a narrative, and every id and digest."""
     return (
         1
+        + (context.narrative_text is not None)
         + len(context.retained_safety_invariant_ids)
         + len(context.retained_policy_commitment_ids)
         + len(context.source_message_sha256s)

@@ -31,11 +31,13 @@ class ClauseRule:
         rule_id: Its name in the artifact.
         preserves: The predicates whose preservation it states.
         quotations: For each quotation, its place among the clause's slots and that of the message id it quotes from.
+        may_claim: It quotes nothing, and with some words of its enumerations claims a person's word.
     """
 
     rule_id: str
     preserves: frozenset[str]
     quotations: tuple[tuple[int, int], ...]
+    may_claim: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 from typing import Final
 
@@ -19,6 +19,7 @@ from pratique.contract.canonical import JsonValue, canonical_sha256, parse_json
 from pratique.contract.document import Fields
 from pratique.errors import MalformedError
 from streams.domain.compaction.ambiguity import check_unambiguous
+from streams.domain.compaction.authority.check import claims_authority
 from streams.domain.compaction.clauses import ClauseParser, ClauseRule, ClauseTable
 from streams.domain.compaction.conflicts import MAX_PATTERN_CHARACTERS, PatternRule, PatternRules
 from streams.domain.compaction.grammar import OWN_RULE_PREFIX, SCHEMA_VERSION, Grammar, verifier_artifact_sha256
@@ -202,7 +203,9 @@ def _clause(fields: Fields, predicates: frozenset[str]) -> AuthoredClause:
         if not isinstance(slots.get(message), MessageIdSlot):
             raise _refusal(rule_id, f"quotation {name} does not name a message_id slot of its clause")
         quotations.append((order.index(name), order.index(message)))
-    return AuthoredClause(ClauseRule(rule_id, preserves, tuple(quotations)), template, sequence)
+    clause = AuthoredClause(ClauseRule(rule_id, preserves, tuple(quotations)), template, sequence)
+    may_claim = not quotations and any(map(claims_authority, clause.renderings()))
+    return replace(clause, rule=replace(clause.rule, may_claim=may_claim))
 
 
 def _sequence(rule_id: str, template: str, slots: Mapping[str, Slot]) -> tuple[str | Place, ...]:

@@ -14,7 +14,11 @@ and finding status are the seed's:
 6. the verifier's evidence covers exactly this, by the pinned artifact, and says what its results say
    (VERIFIER_EVIDENCE_DIFFERS): every binding is derived again here;
 7. the results are all PRESERVED and the evidence is deterministic (PREDICATE_CONFLICT, CLAUSE_DUPLICATED,
-   CLAUSE_UNPARSED, ASSURANCE_PROBABILISTIC).
+   CLAUSE_UNPARSED, ASSURANCE_PROBABILISTIC);
+8. beyond the seed: no clause claims a person's word untraced (AUTHORITY_UNTRACED), and a narrative, where there is one,
+   conflicts with nothing and claims nothing untraced (``streams.domain.compaction.narrative``).
+
+The receipt is the seed's without a narrative, and our own with one.
 
 The candidate's form is checked where it is parsed (``streams.wire.candidate``), identities and messages at intake.
 The seed's append and readback of evidence is the evidence topic's.
@@ -27,10 +31,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Protocol
 
+from pratique.contract import narrative
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.digests import message_sha256
 from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode
 from pratique.contract.records import Provenance, Role, SourceMessage
+from streams.domain.compaction.authority.check import AUTHORITY_VERSION, authority_artifact_sha256
+from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.candidate import (
     Candidate,
     CandidateRefused,
@@ -44,6 +51,7 @@ from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.constraints import ConstraintSet, constraint_set
 from streams.domain.compaction.evidence import verified_body
 from streams.domain.compaction.grammar import VERIFIER_VERSION, verifier_artifact_sha256
+from streams.domain.compaction.narrative import clause_reasons, narrative_reasons
 from streams.domain.compaction.refusal import MAX_PLACES, StepFailed, grammar_reason, reason
 from streams.domain.compaction.slots import Sources
 from streams.domain.compaction.verification import (
@@ -66,6 +74,9 @@ class ConflictVerifier(Protocol):
 
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         """Return what the grammar makes of a summary, to explain a refusal with."""
+
+    def matching(self, text: str) -> tuple[int, int]:
+        """Return how many conflict rules, and how many probabilistic markers, match a free text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +157,8 @@ def check_consistency(
         meaning = candidate.reasons[0].meaning
         return ConsistencyResult(meaning.outcome, meaning.finding_status, candidate.reasons, versions=versions)
     context = candidate.context
+    if context.narrative_text is not None:
+        versions |= {"authority": AUTHORITY_VERSION, "authority_artifact_sha256": authority_artifact_sha256()}
     population_sha256 = scanned_population_sha256(context)
     try:
         verification_body, receipt_body = _check(question, candidate, verifier)
@@ -204,6 +217,14 @@ def _check(
     body = verified_body(asked, verification, verifier_artifact_sha256(question.grammar_sha256))  # 6
     if verification.outcome is not Outcome.PASS:  # 7: step 6 has shown that this is what the results come to
         raise StepFailed(_verifier_reasons(verification, claims, verifier.parse(context.summary_text, sources)), body)
+    against = [*clause_reasons(context.summary_text, verifier.parse(context.summary_text, sources).clauses, sources)]
+    if context.narrative_text is not None:  # 8
+        conflicts, markers = verifier.matching(context.narrative_text)
+        matched = ((ReasonCode.PREDICATE_CONFLICT, conflicts), (ReasonCode.ASSURANCE_PROBABILISTIC, markers))
+        quotable = Quotable.of(question.source_messages)
+        against += narrative_reasons(context.narrative_text, context.summary_text, quotable, matched)
+    if against:
+        raise StepFailed(against, body)
     return body, _receipt(question, candidate, constraints, claims, verification)
 
 
@@ -256,7 +277,7 @@ def _receipt(
     claims: Claims,
     verification: ConflictVerification,
 ) -> dict[str, JsonValue]:
-    return {
+    seeds: dict[str, JsonValue] = {
         "schema_version": RECEIPT_SCHEMA,
         "tenant_id": question.tenant_id,
         "task_id": question.task_id,
@@ -275,6 +296,15 @@ def _receipt(
         "conflict_verifier_artifact_sha256": verification.verifier_artifact_sha256,
         "conflict_verifier_receipt_sha256": verification.receipt_sha256,
         "semantic_assurance": SEMANTIC_ASSURANCE,
+    }
+    if candidate.context.narrative_text is None:
+        return seeds
+    return seeds | {
+        "schema_version": narrative.RECEIPT_SCHEMA,
+        "semantic_assurance": narrative.NARRATIVE_ASSURANCE,
+        "narrative_sha256": narrative.narrative_sha256(candidate.context.narrative_text),
+        "authority_version": AUTHORITY_VERSION,
+        "authority_artifact_sha256": authority_artifact_sha256(),
     }
 
 

@@ -4,12 +4,16 @@ The contract: ``conflict_views`` gives the complete text, so that no part of a s
 a reader would not see (zero-width and other ignorable characters, controls) is taken out, what a reader would take
 for the same letter in another form (full width, ligatures, case) is folded. Cost is linear in the text.
 
+Free text has lines, quotations and sentences that end without a full stop; white space collapsed, they would hide where
+a sentence begins. ``free_pieces`` gives each of them beside the whole.
+
 It does not fold look-alikes of other alphabets: text with those is no clause of a grammar and so is never PRESERVED.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from streams.domain.normal_form import nfkc
@@ -25,6 +29,12 @@ _UNSEEN_ASCII: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]+")
 _CAMEL: Final = re.compile("([a-z0-9])([A-Z])")
 SEPARATORS: Final = str.maketrans("-_/\\", "    ")
 """What becomes a space where compound words are taken apart, beside dots."""
+_CUT: Final = re.compile(
+    '[\r\n\x0b\x0c\x85\u2028\u2029"\uff02\u201c-\u201f\u00ab\u00bb\u300c-\u300f]+|[.!?](?=\\s)|[\u3002\uff01\uff1f]'
+)
+"""Where a line, a quotation or a sentence of a free text begins or ends."""
+_MARKS: Final = frozenset("-*+#>|.)(0123456789\u2022\u2013\u2014")
+"""What stands before a list item, a heading or a quoted line."""
 _CLAUSE_END: Final = "\x01"
 """Stands for a full stop between words; no view holds it otherwise, since it is unseen."""
 
@@ -40,6 +50,32 @@ def conflict_views(text: str) -> tuple[str, ...]:
     whole = _folded(visible)
     apart = _collapsed(_taken_apart(visible))
     return (whole,) if apart == whole else (whole, apart)
+
+
+def free_pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans that a free text is matched in: the whole, then each line, quotation and sentence.
+
+    A list item begins after its mark. Spans after the first don't overlap, so matching in all of them is linear.
+    """
+    yield 0, len(text)
+    start = 0
+    for cut in (*_CUT.finditer(text), None):
+        end = len(text) if cut is None else cut.start()
+        start = _after_mark(text, start, end)
+        if start < end and (start, end) != (0, len(text)):
+            yield start, end
+        start = end if cut is None else cut.end()
+
+
+def free_views(text: str) -> tuple[str, ...]:
+    """Return the conflict views of a free text's pieces."""
+    return tuple(view for start, end in free_pieces(text) for view in conflict_views(text[start:end]))
+
+
+def _after_mark(text: str, start: int, end: int) -> int:
+    while start < end and (text[start] in _MARKS or text[start].isspace() or UNSEEN.match(text[start]) is not None):
+        start += 1
+    return start
 
 
 def _visible(text: str) -> str:

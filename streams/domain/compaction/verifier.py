@@ -13,7 +13,7 @@ It establishes that the summary consists of allowed clauses, not that free text 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pratique.contract.canonical import canonical_sha256
@@ -22,7 +22,7 @@ from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.constraints import CanonicalConstraint
 from streams.domain.compaction.grammar import OWN_RULE_PREFIX, VERIFIER_VERSION, Grammar
 from streams.domain.compaction.slots import Sources
-from streams.domain.compaction.text import conflict_views
+from streams.domain.compaction.text import conflict_views, free_views
 from streams.domain.compaction.verification import (
     Assurance,
     ConflictVerification,
@@ -76,6 +76,9 @@ class ClauseVerifier:
     """Verifies summaries with one grammar."""
 
     grammar: Grammar
+    _parsed: list[tuple[str, Sources, SummaryParse]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def verify(self, question: Question) -> ConflictVerification:
         """Judge a summary against every constraint."""
@@ -106,7 +109,17 @@ class ClauseVerifier:
 
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         """Return what the grammar makes of a summary, to explain a verdict with."""
-        return self.grammar.parser.parse(summary_text, sources)
+        for text, known, parse in self._parsed:
+            if text is summary_text and known is sources:
+                return parse
+        parse = self.grammar.parser.parse(summary_text, sources)
+        self._parsed[:] = [(summary_text, sources, parse)]  # the checker asks for the same once more
+        return parse
+
+    def matching(self, text: str) -> tuple[int, int]:
+        """Return how many conflict rules, and how many probabilistic markers, match a free text."""
+        views = tuple(view.encode("utf-8") for view in free_views(text))
+        return len(self.grammar.conflicts.matching(views)), len(self.grammar.markers.matching(views))
 
     def _read(self, question: Question) -> _Reading:
         views = tuple(view.encode("utf-8") for view in conflict_views(question.summary_text))

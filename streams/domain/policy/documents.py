@@ -14,8 +14,10 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.document import Fields
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from streams.domain.policy.model import (
+    AssuranceProfile,
     CommitmentRecord,
     CommitmentSnapshot,
     CompactionPolicy,
@@ -42,6 +44,9 @@ FIELD_ROOTS: Final = (
     "source_message_sha256s",
 )
 """The candidate's four roots, all scanned, in this order (AID-I-004.008 G003)."""
+
+NARRATIVE_FIELD_ROOTS: Final = (FIELD_ROOTS[0], NARRATIVE_FIELD, *FIELD_ROOTS[1:])
+"""The five roots where a candidate has a narrative."""
 
 MAX_DEADLINE_MS: Final = 120_000
 """The system's maximum: one tenant can't hold everyone's offset for longer (architecture, decision 7).
@@ -116,7 +121,10 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
     """
     fields = Fields(value, "compaction policy", field_names(value, COMPACTION_FIELDS), PolicyError)
     fields.literal("schema_version", COMPACTION_SCHEMA_VERSION)
-    fields.literal("assurance", "BOUNDED")
+    try:
+        assurance = AssuranceProfile(fields.text("assurance"))
+    except ValueError:
+        raise fields.refusal("assurance", f"is none of {', '.join(item.value for item in AssuranceProfile)}") from None
     return CompactionPolicy(
         policy_id=fields.identifier("policy_id"),
         policy_version=fields.text("policy_version", max_characters=128),
@@ -129,10 +137,15 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
         max_messages=fields.integer("max_messages", minimum=1, maximum=MAX_MESSAGES),
         max_candidate_bytes=fields.integer("max_candidate_bytes", minimum=1, maximum=MAX_REQUEST_BYTES),
         standing_commitments=fields.boolean("standing_commitments"),
-        assurance="BOUNDED",
+        assurance=assurance,
         policy_sha256=canonical_sha256(value),
         auto_quarantine=quarantine_rule(value, "compaction policy"),
     )
+
+
+def field_roots(assurance: AssuranceProfile) -> tuple[str, ...]:
+    """Return the roots that must be scanned of a profile's candidates, in order."""
+    return FIELD_ROOTS if assurance is AssuranceProfile.BOUNDED else NARRATIVE_FIELD_ROOTS
 
 
 def invariant_body(record: InvariantRecord) -> dict[str, JsonValue]:
@@ -239,9 +252,12 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
     optional = ((_VIEWS,) if has_views else ()) + rule_fields(value)
     fields = Fields(value, "scan policy", (*_SCAN_FIELDS, *optional), PolicyError)
     fields.literal("schema_version", SCAN_SCHEMA_VERSION)
-    roots = fields.texts("field_roots", maximum=len(FIELD_ROOTS))
-    if roots != FIELD_ROOTS:
-        raise fields.refusal("field_roots", f"is not {', '.join(FIELD_ROOTS)}, in this order")
+    roots = fields.texts("field_roots", maximum=len(NARRATIVE_FIELD_ROOTS))
+    if roots not in {FIELD_ROOTS, NARRATIVE_FIELD_ROOTS}:
+        raise fields.refusal(
+            "field_roots",
+            f"is not {', '.join(FIELD_ROOTS)}, in this order; {NARRATIVE_FIELD} is second where policy has it",
+        )
     return ScanPolicy(
         policy_version=fields.text("policy_version", max_characters=128),
         policy_sha256=fields.sha256("policy_sha256"),

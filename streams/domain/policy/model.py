@@ -16,6 +16,15 @@ from streams.domain.policy.scan_rules import NO_RULES, ScanRules
 from streams.errors import CommitmentsMissingError, CommitmentsStaleError
 
 
+class AssuranceProfile(Enum):
+    """What a compaction policy asks of candidates, and what an acceptance under it establishes."""
+
+    BOUNDED = "BOUNDED"
+    """AID-I-004.008 to the letter: every word of a summary is a clause of the signed grammar."""
+    BOUNDED_WITH_UNTRUSTED_NARRATIVE = "BOUNDED_WITH_UNTRUSTED_NARRATIVE"
+    """The same of the summary, and beside it a narrative: free text that preserves nothing and stays untrusted."""
+
+
 class QuarantineEffect(Enum):
     """What an automatic entry of the quarantine ledger does."""
 
@@ -57,7 +66,7 @@ class CompactionPolicy:
         max_messages: Most source messages.
         max_candidate_bytes: Largest candidate, in UTF-8 bytes.
         standing_commitments: Whether a request without commitments is judged under its tenant's standing ones.
-        assurance: What an acceptance establishes; ``BOUNDED`` is the only one there is.
+        assurance: The profile: which candidates there are, and what an acceptance establishes.
         policy_sha256: Canonical digest of the document.
         auto_quarantine: What verdicts put into the ledger; none where the policy has no such rule.
     """
@@ -73,7 +82,7 @@ class CompactionPolicy:
     max_messages: int
     max_candidate_bytes: int
     standing_commitments: bool
-    assurance: str
+    assurance: AssuranceProfile
     policy_sha256: str
     auto_quarantine: QuarantineRule | None = None
 

@@ -30,6 +30,7 @@ from streams.domain.policy.documents import (
     MIN_DEADLINE_MS,
     commitment_snapshot,
     compaction_policy,
+    field_roots,
     invariant_manifest,
     recall_policy,
     scan_policy,
@@ -290,6 +291,8 @@ def build_policy_set(
     if DocumentKind.COMMITMENTS in parsed:
         standing = commitment_snapshot(parsed[DocumentKind.COMMITMENTS])
     _check_grammar(parsed[DocumentKind.GRAMMAR])
+    if scan.field_roots != field_roots(compaction.assurance):
+        raise PolicyError(f"scan policy: field field_roots is not that of assurance {compaction.assurance.value}")
     if compaction.policy_id != set_map.policy_id:
         raise PolicyError("compaction policy: field policy_id is not the policy set's")
     for name, digest in (

@@ -1,4 +1,6 @@
-"""What is scanned: the four roots of a compaction candidate, field by field (AID-I-004.008 G003).
+"""What is scanned: the roots of a compaction candidate, field by field (AID-I-004.008 G003).
+
+Four roots as the seed has them, and the narrative, second, where the candidate has one.
 
 The contract: the population's digest is over the roots as the candidate has them, and every string in it is exactly
 one field with a path of our own words. Claims are not in it: the seed scans what may enter a context, and a claim's
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.errors import MalformedError
 from streams.domain.compaction.candidate import CompactedContext, scanned_population
 
@@ -25,6 +28,8 @@ LIST_ROOTS: Final = (
 )
 FIELD_ROOTS: Final = (SUMMARY_ROOT, *LIST_ROOTS)
 """The roots that must be scanned, in the seed's order."""
+NARRATIVE_FIELD_ROOTS: Final = (SUMMARY_ROOT, NARRATIVE_FIELD, *LIST_ROOTS)
+"""The same where there is a narrative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class ScanPopulation(NamedTuple):
     """A population with its fields, digest and count.
 
     Attributes:
-        population: The four roots, as digested.
+        population: The roots, as digested.
         fields: One a string of the population, in the seed's order.
         sha256: Canonical digest of the population.
         field_count: How many fields there are.
@@ -62,6 +67,8 @@ def scan_population(context: CompactedContext) -> ScanPopulation:
         MalformedError: A field is empty: nothing was there to scan, which is not clean (AID-I-004.008 G003).
     """
     fields = [Field(SUMMARY_ROOT, context.summary_text)]
+    if context.narrative_text is not None:
+        fields.append(Field(NARRATIVE_FIELD, context.narrative_text))
     for root in LIST_ROOTS:
         fields += [Field(f"{root}[{index}]", value) for index, value in enumerate(getattr(context, root))]
     if not all(field.value for field in fields):
@@ -74,13 +81,14 @@ def population_of(fields: Sequence[Field]) -> dict[str, JsonValue]:
     """Rebuild the population from its fields: what a worker has really been given, in the digested form.
 
     Raises:
-        MalformedError: The fields are not those of the four roots, complete, in order and without gaps.
+        MalformedError: The fields are not those of the roots, complete, in order and without gaps.
     """
     lists: dict[str, list[JsonValue]] = {root: [] for root in LIST_ROOTS}
     if not fields or fields[0].path != SUMMARY_ROOT:
         raise MalformedError("fields do not begin with the summary")
     position = 0
-    for field in fields[1:]:
+    narrative = {item.path: item.value for item in fields[1:2] if item.path == NARRATIVE_FIELD}
+    for field in fields[1 + len(narrative) :]:
         root, bracket, index = field.path.partition("[")
         if not bracket or root not in lists or index != f"{len(lists[root])}]":
             raise MalformedError("fields are not those of the four roots")
@@ -88,4 +96,4 @@ def population_of(fields: Sequence[Field]) -> dict[str, JsonValue]:
             raise MalformedError("fields are not in the roots' order")
         position = LIST_ROOTS.index(root)
         lists[root].append(field.value)
-    return {SUMMARY_ROOT: fields[0].value, **lists}
+    return {SUMMARY_ROOT: fields[0].value, **narrative, **lists}

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.errors import MalformedError, TooLargeError
 from streams.domain.policy.model import ScanPolicy, ViewLimits
 from streams.domain.policy.scan_rules import NO_RULES, ScanRules, configured_sha256
@@ -24,6 +25,8 @@ from streams.domain.scanning.views.limits import DEFAULT_LIMITS
 from streams.errors import DetectorError, PolicyError
 
 REQUEST_SCHEMA_VERSION: Final = "aidefend.compaction-secret-scan-request.v1"
+NARRATIVE_REQUEST_SCHEMA_VERSION: Final = "pratique.narrative-scan-request.v1"
+"""The request where there is a narrative: the seed's has four roots."""
 RECEIPT_SCHEMA_VERSION: Final = "pratique.scan-receipt.v1"
 _SHA256_LENGTH: Final = 64
 
@@ -154,12 +157,13 @@ _RECEIPT_KEYS: Final = frozenset(
 )
 
 
-def check_policy(policy: ScanPolicy, *, policy_sha256: str) -> None:
+def check_policy(policy: ScanPolicy, *, policy_sha256: str, field_roots: tuple[str, ...] = FIELD_ROOTS) -> None:
     """Refuse a scan policy that the scan may not start under.
 
     Args:
         policy: The scan policy.
         policy_sha256: Digest of the compaction policy that is in force.
+        field_roots: The roots of what is to be scanned.
 
     Raises:
         PolicyError: It is of another policy, lacks an identity, a profile or a bound, or leaves out a root.
@@ -170,8 +174,8 @@ def check_policy(policy: ScanPolicy, *, policy_sha256: str) -> None:
         raise PolicyError("scan policy names no version or no scanner")
     if not policy.language_profiles or not policy.entity_types:
         raise PolicyError("scan policy has no language profile or no entity type")
-    if policy.field_roots != FIELD_ROOTS:
-        raise PolicyError("scan policy does not name exactly the four roots")
+    if policy.field_roots != field_roots:
+        raise PolicyError("scan policy does not name exactly the roots")
     if any(type(bound) is not int or bound < 1 for bound in (policy.max_total_bytes, policy.timeout_ms)):
         raise PolicyError("scan policy has a bound below 1")
 
@@ -201,8 +205,9 @@ def scan_request(policy: ScanPolicy, population: ScanPopulation, *, at_ms: int |
     size = len(canonical_bytes(population.population))
     if size > policy.max_total_bytes:
         raise TooLargeError(f"scan population has {size} bytes, {policy.max_total_bytes} are allowed")
+    has_narrative = NARRATIVE_FIELD in population.population
     body: dict[str, JsonValue] = {
-        "schema_version": REQUEST_SCHEMA_VERSION,
+        "schema_version": NARRATIVE_REQUEST_SCHEMA_VERSION if has_narrative else REQUEST_SCHEMA_VERSION,
         "policy_version": policy.policy_version,
         "policy_sha256": policy.policy_sha256,
         "scanner_version": policy.scanner_version,

@@ -2,6 +2,10 @@
 
 The contract (AID-I-004.008 G001): a passing receipt that is not bound to the same candidate, population, policy and
 scanner as the others is none; the event is the seed's acceptance or fallback.
+
+Where the consistency receipt is of a candidate with a narrative, assurance, receipt and acceptance are our own
+(``pratique.contract.narrative``). That both workers read the candidate as policy's profile has it, their agreeing
+populations say.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from pratique.contract import narrative
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import Reason
 from pratique.contract.records import EvidenceKind, Fallback, Opened, Receipt
@@ -40,7 +45,7 @@ def conclude(opened: Stated, held: Mapping[EvidenceKind, Receipt], *, accepted: 
     consistency = held.get(EvidenceKind.CONSISTENCY)
     keep = head.keep_message_ids
     return Conclusion(
-        assurance=SEMANTIC_ASSURANCE if accepted else NOT_ESTABLISHED,
+        assurance=_assurance(consistency) if accepted else NOT_ESTABLISHED,
         event=_event(opened, head, held, accepted=accepted),
         compacted_output_sha256=None if consistency is None else consistency.compacted_output_sha256,
         fallback=None if accepted or keep is None else Fallback(keep),
@@ -56,7 +61,7 @@ def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Rec
     key = opened.evidence.join_key
     if kind is EvidenceKind.CONSISTENCY:
         expected: dict[str, JsonValue] = {
-            "schema_version": CONSISTENCY_RECEIPT,
+            "schema_version": narrative.RECEIPT_SCHEMA if _has_narrative(receipt) else CONSISTENCY_RECEIPT,
             "tenant_id": key.tenant_id,
             "task_id": head.task_id,
             "policy_sha256": head.policy_sha256,
@@ -64,7 +69,7 @@ def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Rec
             "commitment_snapshot_sha256": head.commitment_snapshot_sha256,
             "rendered_policy_sha256": head.rendered_policy_sha256,
             "compacted_output_sha256": receipt.compacted_output_sha256,
-            "semantic_assurance": SEMANTIC_ASSURANCE,
+            "semantic_assurance": _assurance(receipt),
         }
     else:
         expected = {
@@ -79,6 +84,22 @@ def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Rec
     differing = [name for name, value in expected.items() if value is None or not _same(body.get(name), value)]
     differing.extend(_apart(kind, held))
     return differing
+
+
+def _narrative_sha256(receipt: Receipt | None) -> JsonValue:
+    """Return the digest of the narrative that a consistency receipt is about; null where it is about none."""
+    body = None if receipt is None else body_of(receipt)
+    if body is None or body.get("schema_version") != narrative.RECEIPT_SCHEMA:
+        return None
+    return body.get("narrative_sha256", "")
+
+
+def _has_narrative(receipt: Receipt | None) -> bool:
+    return _narrative_sha256(receipt) is not None
+
+
+def _assurance(receipt: Receipt | None) -> str:
+    return narrative.NARRATIVE_ASSURANCE if _has_narrative(receipt) else SEMANTIC_ASSURANCE
 
 
 def _same(found: JsonValue, expected: JsonValue) -> bool:
@@ -113,13 +134,19 @@ def _event(
     }
     if accepted:
         consistency, scan = held[EvidenceKind.CONSISTENCY], held[EvidenceKind.SCAN]
-        return common | {
-            "schema_version": ACCEPTANCE_EVENT,
-            "compacted_output_sha256": consistency.compacted_output_sha256,
-            "consistency_receipt_sha256": consistency.receipt_sha256,
-            "secret_scan_receipt_sha256": scan.receipt_sha256,
-            "outcome": "ACCEPTED",
-        }
+        digest = _narrative_sha256(consistency)
+        told: dict[str, JsonValue] = {} if digest is None else {"narrative_sha256": digest}
+        return (
+            common
+            | told
+            | {
+                "schema_version": ACCEPTANCE_EVENT if digest is None else narrative.ACCEPTANCE_EVENT,
+                "compacted_output_sha256": consistency.compacted_output_sha256,
+                "consistency_receipt_sha256": consistency.receipt_sha256,
+                "secret_scan_receipt_sha256": scan.receipt_sha256,
+                "outcome": "ACCEPTED",
+            }
+        )
     if head.keep_message_ids is None:
         return None
     return common | {"schema_version": FALLBACK_EVENT, "outcome": "FALLBACK"}

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import Final
 
+from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.domain.compaction.authority import tables
 from streams.domain.compaction.authority.claims import claims
 from streams.domain.compaction.authority.folding import folded
@@ -22,6 +24,9 @@ from streams.domain.compaction.authority.markers import markers
 from streams.domain.compaction.authority.sentences import Quotable, Sentence, Whose, sentences
 from streams.domain.compaction.authority.vocabulary import Lexicon, lexicon
 from streams.domain.compaction.authority.words import Word, words_of
+
+AUTHORITY_VERSION: Final = "pratique-authority-1"
+"""Changes with every change of the check's code that could change a result for the same tables and text."""
 
 
 class Ground(Enum):
@@ -46,6 +51,16 @@ class Untraced:
 def known_words() -> Lexicon:
     """Return the lexicon of all languages."""
     return lexicon(tables.TABLES)
+
+
+@cache
+def authority_artifact_sha256() -> str:
+    """Return the digest of what decides: the tables and the code that reads them.
+
+    Preimage: canonical JSON of {authority_version, tables}: one object a language, each kind's words as written.
+    """
+    words: list[JsonValue] = [table.body() for table in tables.TABLES]
+    return canonical_sha256({"authority_version": AUTHORITY_VERSION, "tables": words})
 
 
 def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:

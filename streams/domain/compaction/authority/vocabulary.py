@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from enum import IntFlag, auto
 from typing import Final, NamedTuple
 
+from pratique.contract.canonical import JsonValue
 from streams.domain.compaction.authority.folding import folded, plain
 
 
@@ -101,6 +102,10 @@ class Words:
     neutral: str = ""
     passive_gap: int = 2
     verb_first: bool = False
+
+    def body(self) -> dict[str, JsonValue]:
+        """Return the table as it is digested."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def entries(self) -> Iterable[tuple[str, Kind]]:
         """Yield every word with its kind."""

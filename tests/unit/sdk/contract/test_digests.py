@@ -25,6 +25,7 @@ from pratique.contract.digests import (
     request_sha256,
     source_population_sha256,
 )
+from pratique.contract.narrative import narrative_sha256
 from pratique.contract.records import MemoryEntry, Origin, Provenance, Role, SourceMessage
 from pratique.contract.rendering import policy_block_of, rendered_policy_sha256
 from streams.domain.compaction.candidate import ClaimStatus as Status
@@ -134,6 +135,7 @@ COMPUTED: dict[str, Callable[[], str]] = {
     "request_sha256": lambda: request_sha256(ROWS["request_sha256"].example),
     "compacted_output_sha256": lambda: canonical_sha256(parse_json(CANDIDATE_JSON)),
     "compacted_summary_sha256": lambda: canonical_sha256("Das Deployment läuft."),
+    "narrative_sha256": lambda: narrative_sha256("Das Deployment läuft."),
     "canonical_predicate_sha256": lambda: text_sha256("deny(secret_disclosure)"),
     "record_sha256 (invariant)": lambda: _constraint_digests("record_sha256 (invariant)", "invariant_id"),
     "record_sha256 (commitment)": lambda: _constraint_digests("record_sha256 (commitment)", "commitment_id"),

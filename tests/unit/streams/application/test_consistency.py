@@ -12,7 +12,7 @@ from pratique.contract.reasons import Outcome
 from pratique.contract.records import CompactionRequested
 from streams.application.consistency import check_compaction
 from streams.domain.compaction.candidate import CandidateRefused
-from streams.domain.policy.model import CompactionPolicy, PolicySet, RecallPolicy, ScanPolicy
+from streams.domain.policy.model import AssuranceProfile, CompactionPolicy, PolicySet, RecallPolicy, ScanPolicy
 from tests.unit.streams.domain.compaction.builders import CLEAN, MESSAGES, POLICY_SHA256, SMALL_GRAMMAR, Case
 
 CASE = Case()
@@ -31,7 +31,7 @@ def policy_set(**compaction: Any) -> PolicySet:  # noqa: ANN401 - fields of the 
         "max_messages": 10,
         "max_candidate_bytes": 100_000,
         "standing_commitments": True,
-        "assurance": "BOUNDED",
+        "assurance": AssuranceProfile.BOUNDED,
         "policy_sha256": POLICY_SHA256,
     }
     grammar = dict(SMALL_GRAMMAR)

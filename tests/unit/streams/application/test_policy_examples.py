@@ -14,7 +14,7 @@ from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.model import CommitmentSnapshot
 from streams.domain.policy.publication import author_snapshot, prepare
 from streams.errors import CommitmentsMissingError
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 from tests.fakes.policy import DEMO_SOURCE, SCANNER
 
 DEMO_EXAMPLES = DEMO_SOURCE.parent / "examples" / "demo.json"
@@ -43,7 +43,7 @@ def tried(value: Any) -> list[Tried]:  # noqa: ANN401 - JSON
             GRAMMAR,
             standing,
             tenant_id="tenant-a",
-            read=lambda text, bound: read_candidate(text, max_bytes=bound),
+            read=read_under,
         )
     )
 

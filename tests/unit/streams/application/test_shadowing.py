@@ -20,7 +20,7 @@ from streams.application.shadowing import Change, Shadowed, documents_changed, s
 from streams.domain.policy.documents import manifest_body, snapshot_body
 from streams.domain.policy.publication import PolicySource
 from streams.domain.policy.recorded import under_policy
-from streams.wire.candidate import read_candidate
+from streams.wire.candidate import read_under
 from tests.fakes.policy import DEMO_SOURCE
 from tests.unit.streams.domain.compaction.builders import MESSAGES
 from topologies.bootstrap.authoring import PolicyInHand, policy_of
@@ -64,7 +64,7 @@ class Recorded:
 
 
 def compare(request: CompactionRequested, other: PolicyInHand, size: int = 1000) -> Shadowed:
-    return shadowed(request, size, NOW, other, lambda text, bound: read_candidate(text, max_bytes=bound))
+    return shadowed(request, size, NOW, other, read_under)
 
 
 def test_the_same_set_decides_the_same() -> None:

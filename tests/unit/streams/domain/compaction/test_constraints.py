@@ -12,7 +12,7 @@ from pratique.contract.rendering import policy_block_of
 from streams.domain.compaction.candidate import ConstraintType
 from streams.domain.compaction.constraints import constraint_set, render_trusted_instruction
 from streams.domain.policy.documents import manifest_body, snapshot_body
-from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, InvariantManifest
+from streams.domain.policy.model import AssuranceProfile, CommitmentSnapshot, CompactionPolicy, InvariantManifest
 from streams.errors import CommitmentsStaleError, PolicyError
 from tests.unit.streams.domain.compaction.builders import POLICY_SHA256, SECRETS, TOOLS, manifest, snapshot
 
@@ -28,7 +28,7 @@ POLICY = CompactionPolicy(
     max_messages=10,
     max_candidate_bytes=1_000,
     standing_commitments=True,
-    assurance="BOUNDED",
+    assurance=AssuranceProfile.BOUNDED,
     policy_sha256=POLICY_SHA256,
 )
 

@@ -39,6 +39,9 @@ class Liar:
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         return self.honest.parse(summary_text, sources)
 
+    def matching(self, text: str) -> tuple[int, int]:
+        return self.honest.matching(text)
+
 
 def with_first(**fields: object) -> Change:
     """Return a change of the first result, sealed."""

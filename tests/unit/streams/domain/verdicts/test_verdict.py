@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pratique.contract import avro
+from pratique.contract import avro, narrative
 from pratique.contract.canonical import JsonValue, canonical_json, parse_json, text_sha256
 from pratique.contract.reasons import REASONS, Outcome, Reason, ReasonCode
 from pratique.contract.records import (
@@ -401,3 +401,52 @@ def test_statement_of_another_kind_is_the_callers_error() -> None:
         decide(stated(receipt(SCAN)), {}, expired=True)
     with pytest.raises(ValueError, match="receipt"):
         decide(stated(opened()), {SCAN: stated(opened())}, expired=True)
+
+
+# ---------------------------------------------------------------------------------------------------- with narrative
+
+
+def narrative_body(**changes: JsonValue) -> dict[str, JsonValue]:
+    """The consistency receipt of a candidate with a narrative."""
+    return consistency_body(
+        **{
+            "schema_version": narrative.RECEIPT_SCHEMA,
+            "semantic_assurance": narrative.NARRATIVE_ASSURANCE,
+            "narrative_sha256": "3" * 64,
+            "authority_version": "authority/1",
+            "authority_artifact_sha256": "2" * 64,
+            **changes,
+        }
+    )
+
+
+def test_a_narrative_is_accepted_in_our_own_words_alone() -> None:
+    receipts = {**passing(), CONSISTENCY: receipt(CONSISTENCY, body=narrative_body())}
+    verdict = judge(opened(), receipts)
+    assert (verdict.outcome, verdict.assurance) == (VerdictOutcome.ACCEPTED, narrative.NARRATIVE_ASSURANCE)
+    event = parse_json(verdict.event_json or "")
+    assert isinstance(event, Mapping)
+    assert event["schema_version"] == narrative.ACCEPTANCE_EVENT
+    assert event["narrative_sha256"] == "3" * 64
+    assert "aidefend" not in (verdict.event_json or "")
+
+
+def test_a_quarantine_beside_a_narrative_is_the_seeds_fallback() -> None:
+    receipts = {CONSISTENCY: receipt(CONSISTENCY, body=narrative_body()), SCAN: failed(SCAN, ReasonCode.SECRET)}
+    verdict = judge(opened(), receipts)
+    assert verdict.assurance == "NOT_ESTABLISHED"
+    assert "aidefend.context-compaction-fallback.v1" in (verdict.event_json or "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        narrative_body(schema_version="aidefend.compaction-consistency-receipt.v3"),
+        narrative_body(semantic_assurance="COMPLETE_DETERMINISTIC_BOUNDED_RULES_NOT_FREE_TEXT_EQUIVALENCE"),
+        consistency_body(semantic_assurance=narrative.NARRATIVE_ASSURANCE),
+        narrative_body(narrative_sha256=None),
+    ],
+)
+def test_receipt_of_one_profile_in_the_words_of_the_other_is_none(body: dict[str, JsonValue]) -> None:
+    verdict = judge(opened(), {**passing(), CONSISTENCY: receipt(CONSISTENCY, body=body)})
+    assert (verdict.outcome, codes(verdict)[0]) == (VerdictOutcome.QUARANTINED, "RECEIPT_BINDING_DIFFERS")
