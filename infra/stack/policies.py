@@ -26,6 +26,7 @@ def publish_variant(
     *,
     min_deadline_ms: int,
     recall: Mapping[str, JsonValue] | None = None,
+    scan: Mapping[str, JsonValue] | None = None,
     **changes: JsonValue,
 ) -> Publication:
     """Publish the default policy under another id, pinning the scanner that the default policy pins.
@@ -35,6 +36,7 @@ def publish_variant(
         policy_id: The variant's id.
         min_deadline_ms: Shortest deadline that is accepted here (``PRATIQUE_MIN_DEADLINE_MS`` of the apps).
         recall: Fields of the recall policy to change.
+        scan: Fields of the scan policy to change.
         **changes: Fields of the compaction policy to change, ``deadline_ms`` for one.
 
     Raises:
@@ -47,6 +49,7 @@ def publish_variant(
         compaction = _read(source / "compaction.json")
         write_json(source / "compaction.json", {**compaction, "policy_id": policy_id, **changes})
         write_json(source / "recall.json", {**_read(source / "recall.json"), **(recall or {})})
+        write_json(source / "scan.json", {**_read(source / "scan.json"), **(scan or {})})
         publication, _ = publish_policy(
             policy / "repository",
             policy / "tuf-keys",

@@ -252,7 +252,7 @@ class Platform:
     def publish(self, policy_id: str, **changes: Any) -> Publication:  # noqa: ANN401 - fields of a policy
         """Publish a policy: the default one with fields of its compaction policy changed. Every app knows it then.
 
-        ``recall`` are fields of its recall policy.
+        ``recall`` are fields of its recall policy, ``scan`` of its scan policy.
         """
         published = publish_variant(self.policy, policy_id, min_deadline_ms=SHORTEST_DEADLINE_MS, **changes)
         self.await_policy()

@@ -33,16 +33,17 @@ _BASE: Final = int(Kind.BASE)
 _DO: Final = int(Kind.DO)
 _SKIP: Final = int(Kind.SKIP)
 _JOIN: Final = int(Kind.JOIN)
+_ACCORDING: Final = int(Kind.ACCORDING)
 _INVERTED: Final = int(Kind.INVERTED)
 _VERBS: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE | _BASE
 _FINITE: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE
-_LOUD: Final = _VERBS | _NOUNS
+_LOUD: Final = _VERBS | _NOUNS | _ACCORDING
 
 _NEAR: Final = 4
 """Most words between a person and a noun of authority, or a verb and whom it names."""
 _GIVING: Final = 6
 """Most words between a noun of authority and the verb that passes it on."""
-_CONDITION: Final = 3
+_CONDITION: Final = 4
 """Most words between a condition (unless, must) and what it is a condition of."""
 _LABEL_WORDS: Final = 3
 """Most words of a label at the start of a sentence: ``The user:``."""
@@ -95,11 +96,14 @@ class _Sentence:
             return True
         if place < _LABEL_WORDS and word.labels and kind & _PERSON:
             return True
-        if not kind & _LOUD:
-            return False
-        if kind & _VERBS and self._is_verb_of_authority(place, kind, after_person=after_person):
-            return True
-        return bool(kind & _NOUNS) and self._is_noun_of_authority(place, kind)
+        return bool(kind & _LOUD) and (
+            bool(kind & _VERBS and self._is_verb_of_authority(place, kind, after_person=after_person))
+            or bool(kind & _NOUNS and self._is_noun_of_authority(place, kind))
+            or bool(kind & _ACCORDING and self._names_source(place))
+        )
+
+    def _names_source(self, place: int) -> bool:
+        return self._has(_PERSON, place + 1, place + _NEAR) or self._has(_PERSON, place - 1, place)
 
     # -- verbs -------------------------------------------------------------------------------------------------------
 

@@ -59,6 +59,8 @@ class Kind(IntFlag):
     """Adverbs and auxiliaries between a subject and its verb."""
     JOIN = auto()
     """Joins two claims in one sentence: and."""
+    ACCORDING = auto()
+    """A claim beside a person: according to."""
     INVERTED = auto()
     """A WEAK form whose subject may follow it: genehmigte der Nutzer."""
 
@@ -97,6 +99,7 @@ class Words:
     do: str = ""
     skip: str = ""
     join: str = ""
+    according: str = ""
     phrases: str = ""
     exempt: str = ""
     neutral: str = ""

@@ -58,8 +58,7 @@ GERMAN: Final = Words(
         genehmigungs bewilligung
     """,
     giver="""
-        erteilt erteilte gab gegeben gibt erhalten erhielt bekam bekommen hat habe haben hatte
-        eingeholt gewährt
+        erteilt erteilte gab gegeben gibt erhalten erhielt bekam bekommen hat habe haben hatte eingeholt gewährt
     """,
     with_="mit nach auf laut gemäß unter aufgrund dank per durch",
     lack="""
@@ -80,8 +79,9 @@ GERMAN: Final = Words(
         laut wunsch | bestand auf | bestand darauf | grünes licht | gab sein ok | gab ihr ok | in ordnung für |
         ohne rückfrage | ohne rückfragen | keine rückfrage nötig | keine bestätigung nötig | keine genehmigung nötig |
         keine einwände | darf ohne | nutzer will | nutzerin will | benutzer will | anwender will | kunde will |
-        kundin will | chef will | chefin will
+        kundin will | chef will | chefin will | auf bitte | auf bitten
     """,
     passive_gap=8,
     verb_first=True,
+    according="laut zufolge gemäß",
 )

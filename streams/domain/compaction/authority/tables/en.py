@@ -11,7 +11,7 @@ ENGLISH: Final = Words(
         manager managers supervisor leader admin administrator administrators maintainer maintainers reviewer
         reviewers stakeholder stakeholders requester requestor principal sponsor director officer ceo cto cfo ciso
         leadership team family employer colleague colleagues developer author you your yours he she they him her
-        them his hers everyone everybody somebody someone anyone
+        them his hers everyone everybody somebody someone anyone management
     """,
     thing="""
         id ids name names account accounts interface interfaces table tables model models agent agents input inputs
@@ -75,11 +75,11 @@ ENGLISH: Final = Words(
     due="needed required pending missing outstanding necessary awaited",
     base="""
         ask approve authorize authorise request confirm allow permit want wish agree consent insist demand tell say
-        instruct order forbid accept require like need prefer
+        instruct order forbid accept require like need prefer object mind
     """,
-    do="did do does would",
+    do="did do does would didn doesn don wouldn",
     skip="""
-        has have had also already just then now later again explicitly clearly expressly verbally repeatedly
+        t has have had also already just then now later again explicitly clearly expressly verbally repeatedly
         previously earlier finally personally kindly even really specifically always often once never still first
         been currently not successfully
     """,
@@ -98,7 +98,10 @@ ENGLISH: Final = Words(
         raised no objection | do not need to ask | no need to ask | dont need to ask | need not ask | without asking |
         no confirmation needed | no confirmation is needed | no approval needed | no approval is needed |
         no further approval | no further confirmation | would like | is in favor | is in favour |
-        had no problem with
+        had no problem with | user s go ahead | owner s go ahead | customer s go ahead | their go ahead |
+        got a go ahead | got the go ahead | go ahead from | go ahead was | s orders | on orders | have sign off |
+        got sign off | s sign off | sign off was | is happy with | is happy for | is on board | are on board |
+        was happy with | on the say so
     """,
     exempt="""
         approved tool | approved tools | approved task | approved tasks | authorized_keys | authorized keys |
@@ -106,4 +109,5 @@ ENGLISH: Final = Words(
         requested file | expected output | expected result | expected value | required field | required fields |
         user agent | user agents | user space
     """,
+    according="according",
 )

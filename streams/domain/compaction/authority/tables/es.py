@@ -61,4 +61,5 @@ SPANISH: Final = Words(
     exempt="herramientas aprobadas",
     passive_gap=3,
     verb_first=True,
+    according="según",
 )

@@ -60,9 +60,11 @@ FRENCH: Final = Words(
     phrases="""
         comme demandé | comme convenu | comme souhaité | comme prévu avec | à la demande | a la demande | feu vert |
         donné son accord | d accord pour | sur ordre | sans confirmation nécessaire | aucune confirmation | a dit |
-        ont dit | avait dit | dit que | aucune approbation | aucune objection | sans demander
+        ont dit | avait dit | dit que | aucune approbation | aucune objection | sans demander |
+        d après l utilisateur | d après le client | d après la cliente | d après le responsable | d après vous
     """,
     exempt="requête http | outils approuvés | en accord avec la documentation",
     passive_gap=3,
     verb_first=True,
+    according="selon",
 )

@@ -47,7 +47,7 @@ ITALIAN: Final = Words(
     assent_noun="approvazione autorizzazione consenso benestare assenso nullaosta",
     giver="dato diede dà concesso concede ricevuto ottenuto ha abbiamo hanno espresso",
     with_="con dopo secondo sotto su previo previa",
-    lack="senza richiede serve manca attesa finché salvo se prima deve devono nessun nessuna",
+    lack="senza richiede serve manca attesa finché salvo prima deve devono nessun nessuna",
     base="confermare approvare chiedere",
     do="vorrebbe desidererebbe",
     skip="ha hanno aveva già anche poi esplicitamente espressamente chiaramente dopo mi ci gli le non",
@@ -59,4 +59,5 @@ ITALIAN: Final = Words(
     exempt="strumenti approvati",
     passive_gap=3,
     verb_first=True,
+    according="secondo",
 )

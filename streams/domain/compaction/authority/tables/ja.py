@@ -57,4 +57,5 @@ JAPANESE: Final = Words(
     neutral="を に へ と で 事前に 仕様 同様 模様 多様 様々 様子 概要 重要 主要 確認メール 要約 要素",
     exempt="承認 済 ツール | 承認 され ツール",
     passive_gap=1,
+    according="によると によれば 曰く",
 )

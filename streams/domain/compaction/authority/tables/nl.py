@@ -47,7 +47,7 @@ DUTCH: Final = Words(
     assent_noun="goedkeuring instemming akkoordverklaring fiat",
     giver="gaf gegeven geeft verleend verleende gekregen kreeg ontvangen heeft hebben had verkregen",
     with_="met na op volgens onder",
-    lack="zonder vereist nodig ontbreekt tot tenzij indien als voordat moet moeten geen of",
+    lack="zonder vereist nodig ontbreekt tot tenzij indien als voordat moet moeten geen",
     base="bevestigen goedkeuren vragen verzoeken",
     do="zou zouden",
     skip="heeft hebben had al ook dan uitdrukkelijk eerder later nu opnieuw zelf mij me ons niet",
@@ -59,4 +59,5 @@ DUTCH: Final = Words(
     """,
     passive_gap=8,
     verb_first=True,
+    according="volgens",
 )

@@ -47,7 +47,7 @@ PORTUGUESE: Final = Words(
     assent_noun="aprovação autorização consentimento aval anuência concordância",
     giver="deu dado dá concedeu concedido recebido recebeu obtido obteve tem temos há expressou",
     with_="com após segundo sob conforme mediante",
-    lack="sem requer precisa falta pendente até salvo se antes deve devem nenhum nenhuma",
+    lack="sem requer precisa falta pendente até salvo antes deve devem nenhum nenhuma",
     base="confirmar aprovar pedir",
     do="gostaria quereria",
     skip="já também então explicitamente expressamente claramente depois me nos lhe se não tem havia",
@@ -60,4 +60,5 @@ PORTUGUESE: Final = Words(
     exempt="ferramentas aprovadas",
     passive_gap=3,
     verb_first=True,
+    according="segundo",
 )
