@@ -28,6 +28,9 @@ from streams.adapters.secrets.judging import Judge, is_secret
 _MAX_MEMORY_BYTES: Final = 32 * 1024 * 1024
 _VALUES: Final = (b"v", b"v2", b"v3")
 _KEY: Final = b"key"
+_IN_SENTENCES: Final = frozenset({Judge.SPOKEN, Judge.NEXT})
+_CLOSING: Final = b".,;:'\"`"
+"""What ends a sentence or a quotation behind a value: no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Rule:
         pattern: As it stands in the file.
         judge: What it asks of its value.
         needs: Literals of which every match holds one; empty: none are known.
+        folded: Whether the literals are looked for in the text without capitals.
         apart: Whether it is left out of its family's alternation.
     """
 
@@ -55,6 +59,7 @@ class Rule:
     pattern: str
     judge: Judge
     needs: tuple[bytes, ...]
+    folded: bool
     apart: bool
     _compiled: Any
     _values: tuple[int, ...]
@@ -71,6 +76,7 @@ class Rule:
             body["pattern"],
             Judge(body["judge"]),
             tuple(literal.encode() for literal in body.get("needs", ())),
+            bool(body.get("folded")),
             bool(body.get("apart")),
             compiled,
             tuple(groups[name] for name in _VALUES if name in groups),
@@ -78,13 +84,18 @@ class Rule:
             re2.compile(body["unless"].encode(), _options()) if "unless" in body else None,
         )
 
-    def matches(self, text: bytes) -> Iterator[Match]:
-        """Yield what the rule finds in a UTF-8 text."""
-        if self.needs and not any(literal in text for literal in self.needs):
-            return
+    def matches(self, text: bytes, folded: bytes | None = None) -> Iterator[Match]:
+        """Yield what the rule finds in a UTF-8 text, whose form without capitals may be given."""
+        if self.needs:
+            where = (fold(text) if folded is None else folded) if self.folded else text
+            if not any(literal in where for literal in self.needs):
+                return
         for found in self._compiled.finditer(text):
             start, end = next(found.span(group) for group in self._values if found.span(group)[0] >= 0)
             value = text[start:end]
+            if self.judge in _IN_SENTENCES:
+                value = value.rstrip(_CLOSING)
+                end = start + len(value)
             if self._unless is not None and self._unless.search(value) is not None:
                 continue
             key = b"" if self._key is None or found.span(self._key)[0] < 0 else found.group(self._key)
@@ -116,8 +127,14 @@ class Family:
             for rule in self._apart:
                 yield from rule.matches(text)
         if self._any.search(text) is not None:
+            folded = fold(text)
             for rule in self._together:
-                yield from rule.matches(text)
+                yield from rule.matches(text, folded)
+
+
+def fold(text: bytes) -> bytes:
+    """Return a UTF-8 text without capitals."""
+    return text.decode("utf-8", "ignore").lower().encode()
 
 
 def _unnamed(pattern: str) -> str:

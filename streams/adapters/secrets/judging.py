@@ -29,21 +29,26 @@ LONG: Final = 20
 _TEMPLATE: Final = re.compile(
     r"""\A(?:
       <[^<>]*>? | \[[^\]]*\]? | \(.* | \{\{.* | \{%.* | %\(.* | %[A-Za-z_][\w()]*%? | \$\(.* | \$\{\{?[^{}]*\}?\}?
-      | \$\$?[A-Za-z_]\w* | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__ | !(?:Ref|Sub|GetAtt|secret|vault|env)\b.* | ENC\[.*
+      | \$\$?[A-Za-z_]\w*(?:[\[{(:.-].*)? | \$[^\w].* | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__
+      | !(?:Ref|Sub|GetAtt|secret|vault|env)\b.* | ENC\[.*
       | (?:process\.env|os\.environ|os\.getenv|getenv|env|ENV|secrets|vars?|self|this|settings|config|cfg|args?|options?
          |opts|request|req|params?|props|data|ctx|event|local|each|module|System|Deno|Bun|vault|ssm|op|keyring|github|inputs
          |steps)
         (?:\.|\[|\(|->|::).*
+      | [A-Za-z][\w.-]*:[0-9]{2,5} | \#[0-9A-Fa-f]{3,8} | [^\w%]*(?:%[-0-9.]*[a-zA-Z][^\w%]*)+
       | (?:[a-z][a-z0-9+.-]*://|arn:|ref:|vault:|op:|ssm:|file:).*
     )\Z""",
     re.VERBOSE | re.DOTALL,
 )
-_CALL: Final = re.compile(r"\A[A-Za-z_][\w.]*\(|\A[A-Za-z_]\w*\[|\A(?:new|await|return|lambda|function|async|if|not)\b")
+_CALL: Final = re.compile(
+    r"\A[A-Za-z_][\w.]*\(|\A[A-Za-z_][\w.]*\[|\A(?:new|await|return|lambda|function|async|if|not)\b"
+)
 _DOTTED: Final = re.compile(r"\A&?[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+\Z")
-_CONSTANT: Final = re.compile(r"\A[A-Z][A-Z]*(?:_[A-Z0-9]*[A-Z][A-Z0-9]*)+\Z")
+_CONSTANT: Final = re.compile(r"\A[A-Z]+(?:_(?:[A-Z][A-Z0-9]*|\d{1,2}))+\Z")
 _PATH: Final = re.compile(r"\A(?:~|\.{1,2})?[/\\]|\A[A-Za-z]:[/\\]|\A\\\\")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _MASKS: Final = frozenset("xX*.•·●#-_=0?…█▒○◦∙~+/ ")
+_IDENTIFIER: Final = re.compile(r"\A[A-Za-z]+\d{0,3}(?:[-_.:/]{1,2}(?:[A-Za-z]+\d{0,3}|\d{1,3})){1,8}\Z")
 _KEYBOARD_KEYS: Final = re.compile(r"\A(?:Ctrl|Control|Alt|Shift|Cmd|Meta|Super)[ +_-]", re.IGNORECASE)
 
 
@@ -55,6 +60,8 @@ class Judge(Enum):
     ASSIGNED = "assigned"
     QUOTED = "quoted"
     SPOKEN = "spoken"
+    NEXT = "next"
+    QUOTED_PROSE = "quoted-prose"
     RANDOM = "random"
     LITERAL = "literal"
     CREDENTIALS = "credentials"
@@ -98,27 +105,51 @@ def _named(value: str, key: str) -> bool:
 
 
 def _random(value: str, key: str) -> bool:
-    return _named(value, key) and looks_random(value) and not reads_as_path(value)
+    if not _has_digit(value) or not looks_random(value) or not is_password(value):
+        return False
+    return not (reads_as_path(value) or _IDENTIFIER.match(value)) and _named(value, key)
 
 
 def _quoted(value: str, key: str) -> bool:
-    if not _named(value, key) or not is_password(value) or not counts_as_digits(key, value):
+    if " " in value:
+        if len(value) < LONG or _kinds(value)["symbol"] < 3 or reads_as_words(value):  # noqa: PLR2004 - measured
+            return False
+    elif not is_password(value) or reads_as_path(value) or _ALGORITHM.match(value):
         return False
-    return not (reads_as_words(value) if " " in value else reads_as_path(value))
+    return counts_as_digits(key, value) and _named(value, key)
 
 
 def _assigned(value: str, key: str) -> bool:
-    if not _named(value, key) or not is_password(value) or not counts_as_digits(key, value):
+    if not is_password(value) or not counts_as_digits(key, value) or reads_as_code(value):
         return False
-    return not reads_as_code(value)
+    return _named(value, key)
 
 
 def _spoken(value: str, key: str) -> bool:
-    return _named(value, key) and is_spoken_password(value)
+    return is_spoken_password(value) and _named(value, key)
+
+
+def _next(value: str, key: str) -> bool:
+    """Whether a word that follows a word for a secret, with nothing between, is one: letters and digits both."""
+    if not _spoken(value, key):
+        return False
+    kinds = _kinds(value)
+    return kinds["digit"] > 0 and kinds["lower"] + kinds["upper"] > 0 and not _IDENTIFIER.match(value.strip(".,;:!?"))
+
+
+def _quoted_prose(value: str, key: str) -> bool:
+    """Whether quoted words in a sentence are a secret: none of code's, not all of documentation's."""
+    if not _named(value, key) or reads_as_code(value):
+        return False
+    return len(value.split()) <= 8  # noqa: PLR2004 - longer is a quotation
+
+
+def _has_digit(value: str) -> bool:
+    return any(letter.isdigit() for letter in value)
 
 
 def _code(value: str, _key: str) -> bool:
-    return any(letter.isdigit() for letter in value)
+    return _has_digit(value)
 
 
 _JUDGES: Final[dict[Judge, Callable[[str, str], bool]]] = {
@@ -127,6 +158,8 @@ _JUDGES: Final[dict[Judge, Callable[[str, str], bool]]] = {
     Judge.ASSIGNED: _assigned,
     Judge.QUOTED: _quoted,
     Judge.SPOKEN: _spoken,
+    Judge.NEXT: _next,
+    Judge.QUOTED_PROSE: _quoted_prose,
     Judge.RANDOM: _random,
     Judge.LITERAL: _literal,
     Judge.CREDENTIALS: _credentials,
@@ -223,11 +256,17 @@ def same_name(key: str, value: str) -> bool:
 def names_something_else(key: str) -> bool:
     """Whether a name with a word for a secret in it names something about it (``token_url``, ``publicKey``)."""
     words = _words(key)
-    return bool(words) and (
-        words[-1] in METADATA or words[-1] == "tokens" or any(word in _NO_SECRETS for word in words)
-    )
+    if not words:
+        return False
+    if words[-1] in METADATA or words[-1] == "tokens" or words[0] in _VERBS:
+        return True
+    return any(word in _NO_SECRETS or word.startswith(("tokeni", "keyboard")) for word in words)
 
 
+_VERBS: Final = frozenset(
+    {"assert", "check", "compare", "count", "create", "decode", "encode", "expect", "fetch", "find", "generate", "get"}
+    | {"has", "import", "is", "load", "make", "parse", "read", "split", "string", "validate", "verify"}
+)
 _NO_SECRETS: Final = frozenset(
     {"public", "max", "min", "num", "secretary", "passenger", "passthrough", "column", "col", "row", "unique", "uniq"}
 )
@@ -235,15 +274,15 @@ _NO_SECRETS: Final = frozenset(
 
 def is_password(value: str) -> bool:
     """Whether somebody would choose or generate this value: not too short, and no plain word."""
-    if len(value) < 4:  # noqa: PLR2004 - shorter ones are everywhere
+    if len(value) < SHORTEST or (value.isalpha() and (value.islower() or value.istitle())):
         return False
     kinds = _kinds(value)
-    if _HEX.match(value):
-        return len(value) >= 16  # noqa: PLR2004 - shorter ones number things
+    if set(value) <= _HEX_DIGITS and kinds["lower"] and kinds["digit"] >= 3 and len(value) > 8:  # noqa: PLR2004 - words
+        return len(value) >= LONG  # shorter ones number things
     return kinds["digit"] > 0 or kinds["symbol"] > 0 or looks_random(value)
 
 
-_HEX: Final = re.compile(r"\A(?=.*[a-f])(?=.*\d.*\d.*\d)[0-9a-f]{9,}\Z")
+_HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
 def _kinds(value: str) -> Counter[str]:
@@ -283,19 +322,20 @@ def reads_as_path(value: str) -> bool:
 
 def counts_as_digits(key: str, value: str) -> bool:
     """Whether a value is no mere number, or is one under a name of such: a PIN is, a count of tokens is not."""
-    return not value.isdigit() or len(value) >= 16 or bool(_OF_DIGITS.search(key))  # noqa: PLR2004 - longer than counts and times
+    return not value.isdigit() or len(value) >= 16 or bool(_OF_DIGITS.search(key))  # noqa: PLR2004 - no count
 
 
 _OF_DIGITS: Final = re.compile(r"pass|pwd|pin", re.IGNORECASE)
 _ALGORITHM: Final = re.compile(
-    r"\A(?:sha|md|base|utf|argon|bcrypt|pbkdf|aes|rsa|oauth|hs|rs|es|ipv|http|tls|ssl|v|x|p)[-_]?\d", re.IGNORECASE
+    r"\A(?:sha|md|base|utf|argon|bcrypt|pbkdf|aes|rsa|ed|secp|oauth|hs|rs|es|ipv|http|tls|ssl|v|x|p)[-_]?\d",
+    re.IGNORECASE,
 )
 
 
 def is_spoken_password(value: str) -> bool:
     """Whether a word in a sentence is a password: letters with digits or signs among them, and no expression."""
     value = value.strip(".,;:!?)]}*_'\"")
-    if len(value) < 4 or _PATH.match(value) or reads_as_code(value) or _ALGORITHM.match(value):  # noqa: PLR2004 - shorter ones are words
+    if len(value) < 4 or _PATH.match(value) or reads_as_code(value) or _ALGORITHM.match(value):  # noqa: PLR2004
         return False
     kinds = _kinds(value)
     letters = kinds["lower"] + kinds["upper"]
@@ -320,7 +360,15 @@ def looks_random(value: str) -> bool:
         return False
     changes = sum(_kind(a) != _kind(b) for a, b in pairwise(value))
     several = sum(bool(kinds[kind]) for kind in ("digit", "upper", "lower", "symbol"))
-    return several >= 2 and entropy(value) >= 3.0 and (kinds["digit"] > 0 or changes * 3 >= len(value))  # noqa: PLR2004
+    if several < 2 or entropy(value) < 3.0:  # noqa: PLR2004 - bits a character, measured
+        return False
+    return kinds["digit"] > 0 or (changes * 3 >= len(value) and not reads_as_name(value))
+
+
+def reads_as_name(value: str) -> bool:
+    """Whether a value is words written together or with signs between them, as names of things are."""
+    words = _WORD.findall(value)
+    return bool(words) and sum(map(len, words)) >= 3.5 * len(words)
 
 
 def _kind(letter: str) -> int:

@@ -33,6 +33,9 @@ BENIGN = (
     "Пароль хранится в виде хеша.",
     "密码不能为空。请输入验证码。",
     "コミットのハッシュは変わらない。パスワードは必須です。",
+    "The PIN must have 4 digits, and the verification code path is tested in test_2fa.py.",
+    "Password: `secret2`. Passwörter: 8-16 Zeichen. パスワードは8文字以上です。密码长度为8到16个字符。",
+    "header \"Access-Control-Allow-Origin\", file starting with '-----BEGIN RSA PRIVATE KEY-----' and so on",
     "The secret of good code is short functions; the key is practice.",
 )
 
