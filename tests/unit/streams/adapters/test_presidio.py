@@ -50,7 +50,7 @@ def types(text: str, *languages: str) -> set[str]:
         (f"Schreib an {MAIL}.", "ja", "EMAIL_ADDRESS"),
         (f"card {CARD}", "en", "CREDIT_CARD"),
         ("IBAN DE89 3704 0044 0532 0130 00", "fr", "IBAN_CODE"),
-        ("host 192.168.17.4 answered", "en", "IP_ADDRESS"),
+        ("host 88.198.17.4 answered", "en", "IP_ADDRESS"),
         ("call +1 212 555 0123", "en", "PHONE_NUMBER"),
         ("my phone is 2125550123", "en", "PHONE_NUMBER"),
         ("Handy 0151 2345678", "de", "PHONE_NUMBER"),

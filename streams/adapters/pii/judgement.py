@@ -1,0 +1,132 @@
+"""Whether what a recogniser matched is a finding: context words, coincidences, and addresses that are no person's.
+
+The contract: a score from zero to one for every match, from ``SCORE_THRESHOLD`` on a finding. The rules, in order:
+
+1. A piece of a longer run of letters and digits, and an address of a machine that no person can have, is none.
+2. A word beside the match adds Presidio's boost.
+3. A field that is nothing but the match has no room for a word: its form, or its check digits, are enough.
+4. What ordinary numbers pass by coincidence needs one of the two: bare digits save where form and check digits are
+   passed by fewer than one in five hundred, what is written in small letters where its kind is not, and the types in
+   ``NEEDS_A_WORD``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Final
+
+from streams.adapters.pii.context import is_whole_field
+from streams.adapters.pii.rules import CERTAIN, Match
+
+SCORE_THRESHOLD: Final = 0.4
+"""Lowest score that is a finding: what Presidio gives a weak pattern with a context word, and a telephone number.
+Measured: docs/reference/scanning.md."""
+
+CONTEXT_BOOST: Final = 0.35
+CONTEXT_MINIMUM: Final = 0.4
+"""Presidio's own (``LemmaContextAwareEnhancer``): what a word adds, and what it lifts to at least."""
+
+FORM_MINIMUM: Final = 0.1
+"""Lowest score of a pattern whose form alone is enough where a field holds nothing else."""
+
+NEEDS_A_WORD: Final = frozenset(
+    {
+        "ABA_ROUTING_NUMBER",
+        "AU_TFN",
+        "DE_ID_CARD",
+        "DE_LANR",
+        "DE_PASSPORT",
+        "DE_PLZ",
+        "DE_TAX_ID",
+        "IN_AADHAAR",
+        "IT_VAT_CODE",
+        "KR_DRIVER_LICENSE",
+        "MEDICAL_LICENSE",
+        "SE_ORGANISATIONSNUMMER",
+        "SE_PERSONNUMMER",
+        "SG_UEN",
+        "TR_LICENSE_PLATE",
+        "UK_NHS",
+        "UK_VEHICLE_REGISTRATION",
+        "ZA_DRIVER_LICENSE",
+        "ZA_INCOME_TAX_NUMBER",
+        "ZA_LICENSE_PLATE",
+        "ZA_PASSPORT",
+    }
+)
+"""Types that Presidio is certain of and that ordinary text passes: one check digit, or none behind a common form."""
+
+AS_WRITTEN: Final = frozenset(
+    {"CRYPTO", "DATE_TIME", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "MAC_ADDRESS", "URL", "UUID"}
+)
+"""Types of Presidio's that small letters are as good for; documents and plates are written in capitals."""
+
+_BARE: Final = re.compile(r"\d+")
+_SMALL: Final = re.compile(r"[a-z]")
+_DIGIT: Final = re.compile(r"\d")
+_BROADCAST: Final = ipaddress.ip_address("255.255.255.255")
+_UNASSIGNED: Final = ipaddress.ip_network("240.0.0.0/4")
+_RUN_CHARACTERS: Final = 64
+_FEWEST_DIGITS: Final = 2
+_FEWEST_CHARACTERS: Final = 5
+_ADDRESS_EXTRAS: Final = re.compile(r"%[0-9A-Za-z]+|/\d+$")
+
+
+def judged(match: Match, text: str) -> float:
+    """Return the score of a match; below the threshold it is no finding."""
+    rule, start, end, score = match
+    if _is_piece(text, start, end):
+        return 0.0
+    if rule.entity == "IP_ADDRESS":
+        score = _address_score(text[start:end], score)
+        if not score:
+            return 0.0
+    if rule.context.beside(text, start, end):
+        return min(CERTAIN, max(score + CONTEXT_BOOST, CONTEXT_MINIMUM))
+    if is_whole_field(text, start, end):
+        return _alone(text[start:end], score)
+    if not rule.any_case and _SMALL.search(text, start, end):
+        return 0.0
+    is_bare = _BARE.fullmatch(text, start, end) is not None
+    return score if (rule.alone if is_bare else rule.alone_punctuated) else 0.0
+
+
+def _alone(value: str, score: float) -> float:
+    """Judge a match that is all there is: bare digits need check digits, or a pattern that was surer than any run."""
+    if len(value) < _FEWEST_CHARACTERS or len(_DIGIT.findall(value)) < _FEWEST_DIGITS:
+        return score
+    least = CERTAIN if value.isdigit() else FORM_MINIMUM
+    return max(score, CONTEXT_MINIMUM) if score >= least else score
+
+
+def _address_score(value: str, score: float) -> float:
+    """Judge an address of a machine.
+
+    Loopback, unspecified, broadcast and multicast addresses are nobody's. Private, link-local and documentation
+    ranges tell no person either, unless a word says that an address is meant.
+    """
+    try:
+        address = ipaddress.ip_address(_ADDRESS_EXTRAS.sub("", value))
+    except ValueError:
+        return 0.0
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    if mapped.is_loopback or mapped.is_unspecified or mapped.is_multicast or mapped == _BROADCAST:
+        return 0.0
+    return FORM_MINIMUM if mapped.is_private and mapped not in _UNASSIGNED else score
+
+
+def _is_piece(text: str, start: int, end: int) -> bool:
+    """Say whether a match is cut out of a longer run of letters and digits that holds further digits.
+
+    Eleven digits in the middle of a SHA-256 can pass a checksum (of digests, 3 in 100 do); they are no one's number.
+    """
+    before = start
+    while before > max(0, start - _RUN_CHARACTERS) and text[before - 1].isascii() and text[before - 1].isalnum():
+        before -= 1
+    after = end
+    while after < min(len(text), end + _RUN_CHARACTERS) and text[after].isascii() and text[after].isalnum():
+        after += 1
+    glued_before = text[before:start] if text[start].isalnum() else ""
+    glued_after = text[end:after] if text[end - 1].isalnum() else ""
+    return any(character.isdigit() for character in glued_before + glued_after)

@@ -1,0 +1,145 @@
+"""The recognisers of one profile over one text: index, patterns, judgement.
+
+The contract: ``Scanner.matches`` returns what is a finding, sorted, and of overlapping ones of a type the surest, the
+longest where they are as sure. ``indexed=False`` runs every pattern over every text, and finds the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import re2
+import regex
+from presidio_analyzer import PatternRecognizer
+
+from streams.adapters.pii.context import LONGEST_WHOLE_FIELD, ContextWords
+from streams.adapters.pii.index import PatternIndex, WordIndex
+from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRESHOLD, judged
+from streams.adapters.pii.mail import mail_addresses
+from streams.adapters.pii.rules import PatternForm, Rule, compiled_form
+from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH
+
+
+class Found(NamedTuple):
+    """One finding: sorts by type, begin, longest first, surest first."""
+
+    entity: str
+    start: int
+    longest: int
+    surest: float
+
+    @property
+    def end(self) -> int:
+        """End of the finding."""
+        return self.start - self.longest
+
+    @property
+    def score(self) -> float:
+        """Score of the finding."""
+        return -self.surest
+
+
+class Scanner:
+    """The rules of one profile, and their index.
+
+    Args:
+        recognizers: The profile's, as lists of the same one for several languages.
+    """
+
+    def __init__(self, recognizers: Iterable[Sequence[Any]]) -> None:
+        self.rules = tuple(rule_of(items) for items in recognizers)
+        self._forms: list[tuple[int, PatternForm]] = [
+            (number, form) for number, rule in enumerate(self.rules) for form in rule.forms
+        ]
+        self.index = PatternIndex([form.hint if form.is_shape else form.source for _, form in self._forms])
+        words = [[re2.escape(word) for word in rule.context.words] if rule.needs_word else [] for rule in self.rules]
+        hints = [[form.hint] if form.hint and not form.is_shape else [] for _, form in self._forms]
+        self.words = WordIndex(words + hints)
+
+    def matches(self, text: str, *, indexed: bool = True) -> list[Found]:
+        """Return the findings of a text."""
+        by_rule: dict[int, list[PatternForm]] = {}
+        for position in self._candidates(text) if indexed else range(len(self._forms)):
+            number, form = self._forms[position]
+            by_rule.setdefault(number, []).append(form)
+        found: set[Found] = set()
+        for number, forms in by_rule.items():
+            rule = self.rules[number]
+            for match in rule.found(text, forms):
+                score = judged(match, text)
+                if score >= SCORE_THRESHOLD:
+                    found.add(Found(rule.entity, match.start, match.start - match.end, -score))
+        return _distinct(sorted(found))
+
+    def _candidates(self, text: str) -> Iterator[int]:
+        """Return the forms that may match, of rules that may find something by it."""
+        positions = self.index.candidates(text)
+        if not positions:
+            return
+        there = self.words.there(text)
+        may_be_whole = len(text) <= LONGEST_WHOLE_FIELD
+        for position in positions:
+            number, _ = self._forms[position]
+            if (may_be_whole or number in there) and len(self.rules) + position in there:
+                yield position
+
+
+def _distinct(found: Sequence[Found]) -> list[Found]:
+    """Leave out what another of its type contains and is as sure of: Presidio's ``remove_duplicates``."""
+    kept: list[Found] = []
+    active: list[Found] = []
+    for item in found:
+        active = [other for other in active if other.entity == item.entity and other.end >= item.start]
+        if any(other.start <= item.start and item.end <= other.end and item.score <= other.score for other in active):
+            continue
+        kept.append(item)
+        active.append(item)
+    return kept
+
+
+def rule_of(items: Sequence[Any]) -> Rule:
+    """Return one rule in place of the same recogniser for several languages."""
+    first = items[0]
+    entity = str(first.supported_entities[0])
+    words = [word for item in items for word in item.context or ()]
+    context = ContextWords([*words, *EXTRA_WORDS.get(entity, ())])
+    flags = int(getattr(first, "global_regex_flags", 0))
+    hints = getattr(first, "hints", (WORDS_IN_MATCH.get(entity, ""),) * len(first.patterns))
+    forms = tuple(
+        compiled_form(part.regex, flags, part.score, hint) for part, hint in zip(first.patterns, hints, strict=True)
+    )
+    special = None
+    if entity == "EMAIL_ADDRESS":
+        special = mail_addresses(forms[0], first.validate_result)
+        forms = (dataclasses.replace(forms[0], hint="@", is_shape=True),)
+    elif hasattr(first, "spans"):
+        regions = tuple(dict.fromkeys(code for item in items for code in item.supported_regions))
+        first.supported_regions = regions
+        special = first.spans
+    alone_punctuated = getattr(first, "alone_punctuated", entity not in NEEDS_A_WORD and entity != "CREDIT_CARD")
+    return Rule(
+        first.name,
+        entity,
+        forms,
+        getattr(first, "validate_result", _unchecked),
+        getattr(first, "invalidate_result", _unchecked),
+        context,
+        alone=getattr(first, "alone", False),
+        alone_punctuated=alone_punctuated,
+        any_case=entity in AS_WRITTEN or hasattr(first, "alone_punctuated") or not flags & regex.IGNORECASE,
+        needs_word=special is None and (not alone_punctuated or _is_unsure(first)),
+        groups=entity == "IBAN_CODE",
+        special=special,
+    )
+
+
+def _is_unsure(recognizer: Any) -> bool:  # noqa: ANN401 - the package is untyped
+    """Say whether nothing that a recogniser matches is a finding by itself."""
+    is_checked = type(recognizer).validate_result is not PatternRecognizer.validate_result
+    return not is_checked and all(part.score < SCORE_THRESHOLD for part in recognizer.patterns)
+
+
+def _unchecked(_: str) -> None:
+    return None
