@@ -209,8 +209,8 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         ReasonCode.AUTHORITY_UNTRACED,
         _FAIL,
         Severity.HIGH,
-        "The summary claims a person's wish that no trusted user message holds.",
-        "Quote the user's message verbatim, or leave the claim out.",
+        "The summary claims a person's word that no quotation of a trusted user traces, or imitates a marker.",
+        "Quote the user's message verbatim in the same sentence, or leave the claim or the marker out.",
     ),
     (
         ReasonCode.INSTRUCTION_LAUNDERED,

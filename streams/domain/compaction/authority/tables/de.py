@@ -59,6 +59,7 @@ GERMAN: Final = Words(
     """,
     giver="""
         erteilt erteilte gab gegeben gibt erhalten erhielt bekam bekommen hat habe haben hatte eingeholt gewährt
+        liegt lag vorliegt vorlag
     """,
     with_="mit nach auf laut gemäß unter aufgrund dank per durch",
     lack="""

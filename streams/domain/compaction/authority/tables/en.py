@@ -64,8 +64,8 @@ ENGLISH: Final = Words(
         approval approvals consent blessing preapproval acceptance acquiescence endorsement sanction signoff
     """,
     giver="""
-        gave given gives granted grants obtained received receives secured got gotten has have had issued expressed
-        voiced provided communicated conveyed signed
+        gave given gives granted grants obtained received receives secured got gotten issued expressed voiced
+        provided communicated conveyed signed
     """,
     with_="with upon under following after per on at by",
     lack="""
@@ -92,9 +92,10 @@ ENGLISH: Final = Words(
         user requires | customer needs | customer requires | owner needs | owner requires | he needs | she needs |
         they need | you need | on their behalf | on his behalf | on her behalf | gave the go | the go ahead |
         green light | green lighted | signed off | sign off from | gave the ok | gave a thumbs up | thumbs up from |
-        pre approved | pre authorized | pre authorised | pre approval | have permission | has permission |
-        had permission | permission was given | permission from | with permission | by permission | full authority |
-        is ok with | is okay with | is fine with | was fine with | are fine with | no objections | no objection |
+        pre approved | pre authorized | pre authorised | pre approval | have permission | have approval |
+        has approval | had approval | have consent | has consent | has permission | had permission |
+        permission was given | permission from | with permission | by permission | full authority | is ok with |
+        is okay with | is fine with | was fine with | are fine with | no objections | no objection |
         raised no objection | do not need to ask | no need to ask | dont need to ask | need not ask | without asking |
         no confirmation needed | no confirmation is needed | no approval needed | no approval is needed |
         no further approval | no further confirmation | would like | is in favor | is in favour |

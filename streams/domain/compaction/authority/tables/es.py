@@ -20,23 +20,32 @@ SPANISH: Final = Words(
     assent="""
         aprobado aprobada aprobados aprobadas aprobó aprueba aprobaron autorizado autorizada autorizados autorizadas
         autorizó autoriza preaprobado preaprobada consintió consentido avaló avalado ratificó ratificado
+        preaprobados preaprobadas consentida consentidos consentidas avalada avalados avaladas ratificada
+        ratificados ratificadas
     """,
     speech="""
         pidió pidieron pide pedía pedido pedida exigió exige exigido ordenó ordenado insistió insiste prohibió
         prohíbe prohibido prohibida mandó rogó quiere quería quiso quieren desea deseaba deseó dijo dijeron dice
-        prometió instruyó
+        prometió instruyó pedidos pedidas exigida exigidos exigidas ordenada ordenados ordenadas prohibidos
+        prohibidas
     """,
     weak="""
         solicitó solicita solicitado solicitada confirmó confirma confirmado confirmada permitió permite permitido
         permitida aceptó acepta aceptado aceptada rechazó rechazado negó denegó concedió concedido concedida otorgó
         otorgado dio da dado escribió respondió indicó mencionó declaró explicó decidió decidido espera prefiere
-        prefirió sugirió propuso validó validado dejó deja acordó encargó requirió
+        prefirió sugirió propuso validó validado dejó deja acordó encargó requirió solicitados solicitadas
+        confirmados confirmadas permitidos permitidas aceptados aceptadas rechazada rechazados rechazadas concedidos
+        concedidas otorgada otorgados otorgadas dada dados dadas decidida decididos decididas validada validados
+        validadas
     """,
     passive="""
         solicitado solicitada confirmado confirmada permitido permitida aceptado aceptada concedido concedida
-        otorgado otorgada acordado acordada decidido validado pedido
+        otorgado otorgada acordado acordada decidido validado pedido solicitados solicitadas confirmados confirmadas
+        permitidos permitidas aceptados aceptadas concedidos concedidas otorgados otorgadas acordados acordadas
+        decidida decididos decididas validada validados validadas pedida pedidos pedidas solicitó pidió permitió
+        confirmó aceptó concedió permite autoriza solicita
     """,
-    auxiliary="fue fueron es son está están sido era eran ha",
+    auxiliary="fue fueron es son está están sido era eran ha se",
     agent="por con",
     of="de del por parte",
     due="necesario necesaria requerida pendiente falta",

@@ -20,22 +20,31 @@ FRENCH: Final = Words(
     assent="""
         approuvé approuvée approuvés approuvées approuve approuva autorisé autorisée autorisés autorisées autorise
         autorisa préapprouvé préapprouvée consenti consent homologué entériné ratifié agréé acquiescé avalisé
-        avalise
+        avalise préapprouvés préapprouvées homologuée homologués homologuées entérinée entérinés entérinées ratifiée
+        ratifiés ratifiées agréée agréés agréées acquiescée acquiescés acquiescées avalisée avalisés avalisées
     """,
     speech="""
         demandé demandée demande demanda demandait exigé exige exigea ordonné ordonna ordonne insisté insiste
         insista interdit interdite interdits interdisait sommé prié voulu veut voulait souhaite souhaité souhaitait
-        enjoint promis réclamé
+        enjoint promis réclamé demandés demandées exigée exigés exigées ordonnée ordonnés ordonnées insistée
+        insistés insistées sommée sommés sommées priée priés priées souhaitée souhaités souhaitées promise réclamée
+        réclamés réclamées
     """,
     weak="""
         confirmé confirmée confirme confirma permis permise permet permettait permit accepté acceptée accepte refusé
         refusée refuse rejeté accordé accordée accorde accorda donné donne donna validé validée valide valida écrit
         écrivait précisé précise répondu répond indiqué mentionné déclaré expliqué souligné décidé décide attend
-        attendait préfère préféré suggéré proposé mandaté chargé laissé laisse
+        attendait préfère préféré suggéré proposé mandaté chargé laissé laisse confirmés confirmées acceptés
+        acceptées refusés refusées rejetée rejetés rejetées accordés accordées donnée donnés données validés
+        validées précisée précisés précisées indiquée indiqués indiquées mentionnée mentionnés mentionnées déclarée
+        déclarés déclarées expliquée expliqués expliquées soulignée soulignés soulignées décidée décidés décidées
+        préférée préférés préférées suggérée suggérés suggérées proposée proposés proposées mandatée mandatés
+        mandatées chargée chargés chargées laissée laissés laissées
     """,
     passive="""
         confirmé confirmée permis permise accepté acceptée accordé accordée validé validée décidé décidée convenu
-        convenue mandaté demandé demandée refusé
+        convenue mandaté demandé demandée refusé confirmés confirmées acceptés acceptées accordés accordées validés
+        validées décidés décidées mandatée mandatés mandatées demandés demandées refusée refusés refusées
     """,
     auxiliary="est sont était étaient été fut furent sera",
     agent="par avec",

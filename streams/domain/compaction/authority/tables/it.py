@@ -20,21 +20,30 @@ ITALIAN: Final = Words(
     assent="""
         approvato approvata approvati approvate approvò approva approvarono autorizzato autorizzata autorizzati
         autorizzate autorizzò autorizza preapprovato acconsentito acconsentì acconsente avallato ratificato
+        preapprovata preapprovati preapprovate acconsentita acconsentiti acconsentite avallata avallati avallate
+        ratificata ratificati ratificate
     """,
     speech="""
         chiesto chiesta chiede chiese chiedeva richiesto richiesta richiede preteso pretende ordinato ordinò
         insistito insiste vietato vietata vieta proibito proibita proibisce voluto vuole voleva desidera desiderava
-        detto disse promesso incaricato
+        detto disse promesso incaricato chiesti chieste richiesti richieste ordinata ordinati ordinate insistita
+        insistiti insistite vietati vietate proibiti proibite voluta voluti volute promessa promessi promesse
+        incaricata incaricati incaricate
     """,
     weak="""
         confermato confermata conferma confermò permesso permessa permette permise consentito consentita consente
         accettato accettata accetta rifiutato rifiuta negato concesso concessa concede dato dà diede scritto scrisse
         risposto risponde indicato menzionato dichiarato spiegato deciso decide aspetta preferisce preferito
-        suggerito proposto convalidato lasciato lascia dice
+        suggerito proposto convalidato lasciato lascia dice confermati confermate permessi permesse consentiti
+        consentite accettati accettate rifiutata rifiutati rifiutate negata negati negate concessi concesse data
+        dati date risposta risposti risposte indicata indicati indicate menzionata menzionati menzionate dichiarata
+        dichiarati dichiarate spiegata spiegati spiegate preferita preferiti preferite suggerita suggeriti suggerite
+        proposta proposti proposte convalidata convalidati convalidate lasciata lasciati lasciate
     """,
     passive="""
         confermato confermata permesso permessa consentito consentita accettato accettata concesso concessa
-        concordato concordata deciso richiesto richiesta
+        concordato concordata deciso richiesto richiesta confermati confermate permessi permesse consentiti
+        consentite accettati accettate concessi concesse concordati concordate richiesti richieste
     """,
     auxiliary="è sono era erano stato stata stati state fu viene venne",
     agent="da dal dalla dall dallo dai dagli con",

@@ -19,24 +19,29 @@ PORTUGUESE: Final = Words(
     """,
     assent="""
         aprovado aprovada aprovados aprovadas aprovou aprova aprovaram autorizado autorizada autorizados autorizadas
-        autorizou autoriza consentiu consentido avalizou ratificou ratificado homologado
+        autorizou autoriza consentiu consentido avalizou ratificou ratificado homologado consentida consentidos
+        consentidas ratificada ratificados ratificadas homologada homologados homologadas
     """,
     speech="""
         pediu pediram pede pedia pedido pedida exigiu exige exigido ordenou ordenado insistiu insiste proibiu proíbe
         proibido proibida mandou quer queria quis querem deseja desejava desejou disse disseram diz prometeu
-        instruiu
+        instruiu pedidos pedidas exigida exigidos exigidas ordenada ordenados ordenadas proibidos proibidas
     """,
     weak="""
         solicitou solicita solicitado solicitada confirmou confirma confirmado confirmada permitiu permite permitido
         permitida aceitou aceita aceito aceitado rejeitou rejeitado negou recusou concedeu concedido concedida deu
         dá dado escreveu respondeu indicou mencionou declarou explicou decidiu decidido espera prefere preferiu
-        sugeriu propôs validou validado deixou deixa acordou encarregou requereu
+        sugeriu propôs validou validado deixou deixa acordou encarregou requereu solicitados solicitadas confirmados
+        confirmadas permitidos permitidas aceitos aceitas aceitada aceitados aceitadas rejeitada rejeitados
+        rejeitadas concedidos concedidas dada dados dadas decidida decididos decididas validada validados validadas
     """,
     passive="""
         solicitado solicitada confirmado confirmada permitido permitida aceito aceita concedido concedida acordado
-        acordada combinado decidido validado pedido
+        acordada combinado decidido validado pedido solicitados solicitadas confirmados confirmadas permitidos
+        permitidas aceitos aceitas concedidos concedidas acordados acordadas combinada combinados combinadas
+        decidida decididos decididas validada validados validadas pedida pedidos pedidas
     """,
-    auxiliary="foi foram são está estão sido era eram",
+    auxiliary="foi foram são está estão sido era eram se tinha",
     agent="por pelo pela pelos pelas com",
     of="de do da dos das por pelo pela parte",
     due="necessária necessário requerida pendente falta",

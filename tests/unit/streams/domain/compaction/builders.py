@@ -23,7 +23,13 @@ from streams.domain.compaction.consistency import (
 from streams.domain.compaction.grammar import Grammar
 from streams.domain.compaction.verifier import ClauseVerifier
 from streams.domain.policy.documents import commitment_snapshot, invariant_manifest
-from streams.domain.policy.model import CommitmentRecord, CommitmentSnapshot, InvariantManifest, InvariantRecord
+from streams.domain.policy.model import (
+    AssuranceProfile,
+    CommitmentRecord,
+    CommitmentSnapshot,
+    InvariantManifest,
+    InvariantRecord,
+)
 from streams.wire.candidate import read_candidate
 
 POLICY_SHA256: Final = "d" * 64
@@ -218,7 +224,10 @@ class Case:
 
     @staticmethod
     def read(candidate: Mapping[str, Any]) -> Candidate | CandidateRefused:
-        return read_candidate(json.dumps(candidate), max_bytes=MAX_BYTES)
+        profile = AssuranceProfile.BOUNDED
+        if "narrative_text" in candidate:
+            profile = AssuranceProfile.BOUNDED_WITH_UNTRUSTED_NARRATIVE
+        return read_candidate(json.dumps(candidate), max_bytes=MAX_BYTES, profile=profile)
 
 
 def demo_case(messages: tuple[SourceMessage, ...] = MESSAGES) -> Case:

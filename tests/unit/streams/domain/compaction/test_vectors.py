@@ -27,7 +27,8 @@ def test_regeneration_is_identical() -> None:
 def test_digests_are_of_what_they_name(name: str) -> None:
     case = RECORDED["cases"][name]
     candidate = case["candidate"]
-    roots = {key: value for key, value in candidate.items() if key != "preserved_constraint_claims"}
+    outside = {"preserved_constraint_claims", "schema_version"}
+    roots = {key: value for key, value in candidate.items() if key not in outside}
     assert case["compacted_output_sha256"] == digest(candidate)
     assert case["scan_population_sha256"] == digest(roots)
     receipt, verification = case["receipt_body"], case["verification_body"]
@@ -37,6 +38,8 @@ def test_digests_are_of_what_they_name(name: str) -> None:
         assert receipt["conflict_verifier_receipt_sha256"] == digest(verification)
         assert receipt["compacted_summary_sha256"] == digest(candidate["summary_text"])
         assert receipt["claim_population_sha256"] == digest(candidate["preserved_constraint_claims"])
+        narrative = candidate.get("narrative_text")
+        assert receipt.get("narrative_sha256") == (None if narrative is None else digest(narrative))
         block = receipt["rendered_canonical_policy_block"]
         assert receipt["rendered_policy_sha256"] == hashlib.sha256(block.encode("utf-8")).hexdigest()
 
