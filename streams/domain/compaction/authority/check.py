@@ -76,11 +76,16 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
     word = next(words, None)
     for sentence in sentences(text, sources):
         own: list[Word] = []
+        after_quotation = False
         while word is not None and word.start < sentence.end:
-            if not any(item.start <= word.start < item.end for item in sentence.quoted):
-                own.append(word)
+            if any(item.start <= word.start < item.end for item in sentence.quoted):
+                after_quotation = True
+            else:
+                own.append(word._replace(joined=True) if after_quotation else word)
+                after_quotation = False
             word = next(words, None)
-        if claims(own, known) > _traces(text, sentence):
+        foreign = any(item.whose is Whose.UNTRUSTED for item in sentence.quoted)
+        if claims(own, known, beside_foreign_words=foreign) > _traces(text, sentence):
             yield Untraced(Ground.CLAIM, *_trimmed(text, sentence))
     for start, end in markers(view):
         yield Untraced(Ground.MARKER, start, end)

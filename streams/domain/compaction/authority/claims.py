@@ -51,14 +51,16 @@ _SPELLED: Final = 6
 """Fewest single letters in a row that are a word spelled out; what it is nobody looks up."""
 
 
-def claims(words: Sequence[Word], lexicon: Lexicon) -> int:
-    """Return how many claims a sentence makes; those that nothing joins are one.
+def claims(words: Sequence[Word], lexicon: Lexicon, *, beside_foreign_words: bool = False) -> int:
+    """Return how many claims a sentence makes; those that nothing parts are one.
 
     Args:
         words: Its words, quotations of others left out.
         lexicon: The tables.
+        beside_foreign_words: It quotes an untrusted message: whoever is named in it may seem to have said that.
     """
-    return _Sentence(words, lexicon).count()
+    sentence = _Sentence(words, lexicon)
+    return max(sentence.count(), int(beside_foreign_words and sentence.names_person()))
 
 
 class _Sentence:
@@ -88,10 +90,14 @@ class _Sentence:
             person = person or (self._is_person(place) and not self._has(_LACK, place - 2, place))
         return found
 
+    def names_person(self) -> bool:
+        """Return whether somebody is in it whose word would count."""
+        return any(self._is_person(place) for place in range(len(self._words)))
+
     def _is_claim(self, place: int, word: Word, *, after_person: bool) -> bool:
         kind = word.kind
         if word.inner:
-            return bool(kind & _ASSENT) and self._has(_PERSON, place - 2, place + 3, inner=True)
+            return bool(kind & (_ASSENT | _SPEECH)) and self._has(_PERSON, place - 2, place + 3, inner=True)
         if self._phrase(place, self._lexicon.phrases) or self._is_spelled(place):
             return True
         if place < _LABEL_WORDS and word.labels and kind & _PERSON:

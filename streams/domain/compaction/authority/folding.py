@@ -19,8 +19,11 @@ from streams.domain.compaction.text import UNSEEN
 CONNECTOR: Final = "_"
 """Stands where a word changes from lower to upper case."""
 
-_NOT_PLAIN: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]|[a-z][A-Z]")
+_NOT_PLAIN: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]|[a-z][A-Z]|[A-Za-z][*~]")
 """What an ASCII text holds that is more than a change of case away from its folded form."""
+_EMPHASIS: Final = "*~"
+"""Marks of bold or struck-out text; inside a word no reader sees them."""
+_LONGEST_MARK: Final = 3
 
 # Cyrillic and Greek letters that no reader tells from Latin ones, after case folding.
 _LOOK_ALIKES: Final = dict(
@@ -61,7 +64,7 @@ def folded(text: str) -> Folded:
     before = ""
     for place, letter in enumerate(text):
         seen = _letter(letter)
-        if not seen:
+        if not seen or (letter in _EMPHASIS and before.isalpha() and _letter_follows(text, place)):
             continue
         if letter.isupper() and before.islower():
             letters.append(CONNECTOR)
@@ -72,6 +75,10 @@ def folded(text: str) -> Folded:
             places.append(place)
     places.append(len(text))
     return Folded("".join(letters), places)
+
+
+def _letter_follows(text: str, place: int) -> bool:
+    return text[place + 1 : place + 1 + _LONGEST_MARK].lstrip(_EMPHASIS)[:1].isalpha()
 
 
 def plain(word: str) -> str:

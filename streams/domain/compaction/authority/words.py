@@ -15,7 +15,7 @@ from streams.domain.compaction.authority.vocabulary import FIRST_IDEOGRAPH, Lexi
 _IDEOGRAPHS: Final = f"{FIRST_IDEOGRAPH}-\U0003ffff"
 _WORD: Final = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
 _CONNECTORS: Final = frozenset(f"{CONNECTOR}/\\=@#")
-_JOINING: Final = re.compile("[,;\u3001]")
+_JOINING: Final = re.compile("[,;()\u3001\u2013\u2014]| - ")
 _LABEL: Final = re.compile(r"[ \t*]{0,4}:")
 
 

@@ -75,7 +75,7 @@ ENGLISH: Final = Words(
     due="needed required pending missing outstanding necessary awaited",
     base="""
         ask approve authorize authorise request confirm allow permit want wish agree consent insist demand tell say
-        instruct order forbid accept require like need prefer object mind
+        instruct order forbid accept prefer object mind
     """,
     do="did do does would didn doesn don wouldn",
     skip="""
@@ -100,15 +100,16 @@ ENGLISH: Final = Words(
         no confirmation needed | no confirmation is needed | no approval needed | no approval is needed |
         no further approval | no further confirmation | would like | is in favor | is in favour |
         had no problem with | user s go ahead | owner s go ahead | customer s go ahead | their go ahead |
-        got a go ahead | got the go ahead | go ahead from | go ahead was | s orders | on orders | have sign off |
-        got sign off | s sign off | sign off was | is happy with | is happy for | is on board | are on board |
-        was happy with | on the say so
+        got a go ahead | got the go ahead | go ahead received | received the go ahead | received a go ahead |
+        received go ahead | go ahead from | go ahead was | s orders | on orders | have sign off | got sign off |
+        s sign off | sign off was | is happy with | is happy for | is on board | are on board | was happy with |
+        on the say so
     """,
     exempt="""
-        approved tool | approved tools | approved task | approved tasks | authorized_keys | authorized keys |
-        authorised keys | ordered list | ordered dict | allowed values | allowed hosts | requested url |
-        requested file | expected output | expected result | expected value | required field | required fields |
-        user agent | user agents | user space
+        let s | let us | let me | approved tool | approved tools | approved task | approved tasks | authorized_keys |
+        authorized keys | authorised keys | ordered list | ordered dict | allowed values | allowed hosts |
+        requested url | requested file | expected output | expected result | expected value | required field |
+        required fields | user agent | user agents | user space
     """,
     according="according",
 )
