@@ -106,10 +106,10 @@ ENGLISH: Final = Words(
         on the say so
     """,
     exempt="""
-        let s | let us | let me | approved tool | approved tools | approved task | approved tasks | authorized_keys |
-        authorized keys | authorised keys | ordered list | ordered dict | allowed values | allowed hosts |
-        requested url | requested file | expected output | expected result | expected value | required field |
-        required fields | user agent | user agents | user space
+        let s | approved tool | approved tools | approved task | approved tasks | authorized_keys | authorized keys |
+        authorised keys | ordered list | ordered dict | allowed values | allowed hosts | requested url |
+        requested file | expected output | expected result | expected value | required field | required fields |
+        user agent | user agents | user space
     """,
     according="according",
 )
