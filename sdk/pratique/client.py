@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -44,6 +44,7 @@ from pratique.errors import ConfigurationError, NoContextError, PratiqueError
 from pratique.messages import Messages, source_messages
 from pratique.pinned import Document, PinnedPolicy, PolicySource
 from pratique.recalling import RecallGate
+from pratique.redacting import redacted
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from pratique.transport import Transport
 from pratique.verification import Expectation
@@ -59,12 +60,14 @@ class Compaction:
         request: The request as sent.
         request_sha256: Digest of its bytes; the verdict is bound to it.
         verdict: The verdict; null where none came in time.
+        redacted: Whether this is the answer about a masked summary (``redact``), not about the one that was given.
     """
 
     request: CompactionRequested
     request_sha256: str
     verdict: Verdict | None
     _context: list[ContextMessage] | PratiqueError
+    redacted: bool = False
 
     @property
     def accepted(self) -> bool:
@@ -181,6 +184,7 @@ class Gate(RecallGate):
         commitments: bytes | None = None,
         lineage: Sequence[str] = (),
         wait_s: float | None = None,
+        redact: bool = False,
     ) -> Compaction:
         """Ask whether a summary may replace messages, and wait for the answer.
 
@@ -191,7 +195,9 @@ class Gate(RecallGate):
             task_id: The task whose context it is.
             commitments: The task's signed commitments (a DSSE envelope), where policy has no standing ones.
             lineage: Ids of the verdicts that these messages were compacted from.
-            wait_s: Longest wait in seconds; the policy's deadline and a grace where not given.
+            wait_s: Longest wait in seconds, for each answer; the policy's deadline and a grace where not given.
+            redact: Whether to mask what a verdict names, and to ask once more under a new request id, where nothing
+                but secrets and personal data in the summary keeps it out.
 
         Returns:
             The answer and the context to insert.
@@ -206,8 +212,12 @@ class Gate(RecallGate):
         request = self.request(
             messages, candidate_json, task_id=task_id, commitments=commitments, lineage=lineage, policy=policy
         )
-        verdict = self.ask(request, wait_s=policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s)
-        return self._answer(request, verdict, policy)
+        timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
+        verdict = self.ask(request, wait_s=timeout)
+        masked = self._masked(request, verdict) if redact else None
+        if masked is not None:
+            request, verdict = masked, self.ask(masked, wait_s=timeout)
+        return self._answer(request, verdict, policy, was_redacted=masked is not None)
 
     async def acompact(
         self,
@@ -218,6 +228,7 @@ class Gate(RecallGate):
         commitments: bytes | None = None,
         lineage: Sequence[str] = (),
         wait_s: float | None = None,
+        redact: bool = False,
     ) -> Compaction:
         """Do as ``compact`` does without holding up the event loop, or a thread while it waits."""
         policy = await asyncio.to_thread(self._policies.pinned, self.tenant_id, self.policy_id)
@@ -226,7 +237,10 @@ class Gate(RecallGate):
         )
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
         verdict = await self._wait_async(self._prepared(request), self._signer, timeout)
-        return await asyncio.to_thread(self._answer, request, verdict, policy)
+        masked = self._masked(request, verdict) if redact else None
+        if masked is not None:
+            request, verdict = masked, await self._wait_async(self._prepared(masked), self._signer, timeout)
+        return await asyncio.to_thread(self._answer, request, verdict, policy, was_redacted=masked is not None)
 
     def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
         """Send a request as it stands and return its verdict; null where none came in time.
@@ -352,13 +366,29 @@ class Gate(RecallGate):
             commitments, self._policies.trust(), tenant_id=self.tenant_id, task_id=task_id, now_ms=self._clock()
         )
 
-    def _answer(self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy) -> Compaction:
+    def _masked(self, request: CompactionRequested, verdict: Verdict | None) -> CompactionRequested | None:
+        """Return the request to make after this answer to it: its summary masked; null where that mends nothing."""
+        if verdict is None or verdict.outcome is not VerdictOutcome.QUARANTINED or verdict.fallback is None:
+            return None
+        candidate_json = redacted(request.candidate_json, verdict.reasons)
+        if candidate_json is None:
+            return None
+        return replace(
+            request,
+            candidate_json=candidate_json,
+            compaction_request_id=str(uuid.uuid4()),
+            requested_at=self._clock(),
+        )
+
+    def _answer(
+        self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy, *, was_redacted: bool
+    ) -> Compaction:
         context: list[ContextMessage] | PratiqueError
         try:
             context = self._context(request, verdict, policy)
         except PratiqueError as error:
             context = error
-        return Compaction(request, request_sha256(encode(request)), verdict, context)
+        return Compaction(request, request_sha256(encode(request)), verdict, context, was_redacted)
 
     def _context(
         self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy

@@ -64,7 +64,7 @@ def nominate_summary(
     rule = policy_set.compaction.auto_quarantine
     if rule is None:
         return None
-    codes = {reason.code for reason in reasons if reason.path == SUMMARY}
+    codes = {reason.code for reason in reasons if reason.path == SUMMARY or reason.path.startswith(f"{SUMMARY}[")}
     if not (_may_be_ground(rule, codes) and _is_long_enough(rule, summary)):
         return None
     text = NominatedText(SUMMARY, fingerprint(summary, key.secret), _listed(rule, codes))

@@ -14,15 +14,22 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pratique.contract.canonical import JsonValue
+from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reasons import FindingStatus, Outcome, Reason, ReasonCode, sorted_reasons
 from pratique.errors import MalformedError, TooLargeError
 from streams.application.ports.detection import ScanPool, ScanResponse
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import ScanPolicy
 from streams.domain.policy.scan_rules import configured_sha256
-from streams.domain.scanning.finding import Finding
+from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import ScannerManifest
-from streams.domain.scanning.population import FIELD_ROOTS, NARRATIVE_FIELD_ROOTS, ScanPopulation, scan_population
+from streams.domain.scanning.population import (
+    FIELD_ROOTS,
+    NARRATIVE_FIELD_ROOTS,
+    SUMMARY_ROOT,
+    ScanPopulation,
+    scan_population,
+)
 from streams.domain.scanning.request import (
     Decision,
     ScanReceipt,
@@ -39,6 +46,9 @@ MAX_REASONS: Final = 64
 
 SCANNER: Final = "scan"
 """Who names the reasons that are of no single detector."""
+
+MASKABLE: Final = frozenset({Category.SECRET, Category.PII})
+"""What a client may mask and ask again about: values, and nothing that is meant to steer."""
 
 _ROOT: Final = "candidate"
 
@@ -178,13 +188,14 @@ def conclude_scan(pending: PendingScan, response: ScanResponse) -> ScanResult:
 
 
 def finding_reasons(findings: Iterable[Finding], *, root: str = _ROOT) -> tuple[Reason, ...]:
-    """Return findings as reasons: distinct by category, field, detector and type, sorted, at most ``MAX_REASONS``.
+    """Return findings as reasons: distinct by category, place, detector and type, sorted, at most ``MAX_REASONS``.
 
-    Every category that was found keeps at least one reason.
+    The place is the field, and in summary and narrative the stretch of it (``candidate.summary_text[3:9]``) where it
+    can be masked. Every category that was found keeps at least one reason.
     """
     reasons = sorted_reasons(
         {
-            Reason.of(ReasonCode(item.category.value), f"{root}.{item.path}", f"{item.detector}:{item.type}")
+            Reason.of(ReasonCode(item.category.value), f"{root}.{_place(item)}", f"{item.detector}:{item.type}")
             for item in findings
         }
     )
@@ -194,6 +205,12 @@ def finding_reasons(findings: Iterable[Finding], *, root: str = _ROOT) -> tuple[
     room = MAX_REASONS - len(first_of_code)
     others = [reason for reason in reasons if first_of_code[reason.code] != reason]
     return sorted_reasons([*first_of_code.values(), *others[:room]])
+
+
+def _place(finding: Finding) -> str:
+    if finding.category in MASKABLE and finding.path in (SUMMARY_ROOT, NARRATIVE_FIELD):
+        return f"{finding.path}[{finding.start}:{finding.end}]"
+    return finding.path
 
 
 def _bound(receipt: ScanReceipt, request: ScanRequest) -> bool:

@@ -115,7 +115,7 @@ def test_a_worker_that_goes_by_other_rules_answers_with_an_error() -> None:
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
-        ({"summary_text": "It was <secret>."}, "candidate.summary_text"),
+        ({"summary_text": "It was <secret>."}, "candidate.summary_text[7:15]"),
         ({"retained_safety_invariant_ids": ("<secret>",)}, "candidate.retained_safety_invariant_ids[0]"),
         ({"retained_policy_commitment_ids": ("a", "<secret>")}, "candidate.retained_policy_commitment_ids[1]"),
         ({"source_message_sha256s": ("a", "b", "<secret>")}, "candidate.source_message_sha256s[2]"),
@@ -235,8 +235,20 @@ def test_a_failure_beside_a_clean_receipt_is_a_failure() -> None:
 
 
 def test_reasons_are_distinct_by_field_and_type() -> None:
-    findings = [replace(FOUND, start=start, end=start + 1) for start in range(10)]
-    assert len(finding_reasons([*findings, replace(FOUND, type="other")])) == 2
+    steering = replace(FOUND, category=Category.INJECTION)
+    findings = [replace(steering, start=start, end=start + 1) for start in range(10)]
+    assert len(finding_reasons([*findings, replace(steering, type="other")])) == 2
+    elsewhere = [replace(item, category=Category.PII, path="source_message_sha256s[0]") for item in findings]
+    assert len(finding_reasons(elsewhere)) == 1
+
+
+@pytest.mark.parametrize("category", [Category.SECRET, Category.PII])
+def test_what_can_be_masked_in_a_summary_is_named_stretch_by_stretch(category: Category) -> None:
+    findings = [replace(FOUND, category=category, start=start, end=start + 3) for start in (4, 9, 4)]
+    assert [reason.path for reason in finding_reasons(findings)] == [
+        "candidate.summary_text[4:7]",
+        "candidate.summary_text[9:12]",
+    ]
 
 
 def test_many_reasons_are_bounded_and_every_category_keeps_one() -> None:
