@@ -84,8 +84,13 @@ def _letter_follows(text: str, place: int) -> bool:
 def plain(word: str) -> str:
     """Return a Latin word without its disguise: look-alikes and digits that stand for letters."""
     if word.isascii():
-        return word.translate(_DIGITS) if not word.isalpha() and not word.isdigit() else word
+        if word.isalpha():
+            return word
+        letters = sum(letter.isalpha() for letter in word)
+        return word.translate(_DIGITS) if len(word) > letters >= _LEAST_LETTERS else word
     return "".join(_LOOK_ALIKES.get(letter, letter) for letter in word)
 
 
+_LEAST_LETTERS: Final = 3
+"""Fewest letters of a word whose digits are read as letters: ``z3`` and ``h2`` are names."""
 _DIGITS: Final = str.maketrans("013457", "oleast")
