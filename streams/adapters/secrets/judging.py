@@ -28,8 +28,10 @@ LONG: Final = 20
 
 _TEMPLATE: Final = re.compile(
     r"""\A(?:
-      <[^<>]*>? | \[[^\]]*\]? | \(.* | \{\{.* | \{%.* | %\(.* | %[A-Za-z_][\w()]*%? | \$\(.* | \$\{\{?[^{}]*\}?\}?
-      | \$\$?[A-Za-z_]\w*(?:[\[{(:.-].*)? | \$[^\w].* | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__
+      <[^<>]*>? | &lt;.* | \[[^\]]*\]? | \(.* | \{\{.* | \{%.* | %\(.* | %[A-Za-z_][\w()]*%?
+      | \$\(.* | \$\{\{?[^{}]*\}?\}?
+      | \$\$?[A-Za-z_]\w*(?:[\[{(:.-].*)? | \.?\s?\$[^\w].* | \.\s?\$.*
+      | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__
       | !(?:Ref|Sub|GetAtt|secret|vault|env)\b.* | ENC\[.*
       | (?:process\.env|os\.environ|os\.getenv|getenv|env|ENV|secrets|vars?|self|this|settings|config|cfg|args?|options?
          |opts|request|req|params?|props|data|ctx|event|local|each|module|System|Deno|Bun|vault|ssm|op|keyring|github|inputs
@@ -101,7 +103,8 @@ def _named(value: str, key: str) -> bool:
     """Whether neither name nor value say that this is no secret."""
     if is_mask(value) or names_something_else(key):
         return False
-    return not (is_template(value) or is_filler(value) or same_name(key, value))
+    counting = not _OF_DIGITS.search(key)
+    return not (is_template(value) or is_filler(value, counting=counting) or same_name(key, value))
 
 
 def _random(value: str, key: str) -> bool:
@@ -126,7 +129,7 @@ def _assigned(value: str, key: str) -> bool:
 
 
 def _spoken(value: str, key: str) -> bool:
-    return is_spoken_password(value) and _named(value, key)
+    return is_spoken_password(value) and _named(value, key or "password")
 
 
 def _next(value: str, key: str) -> bool:
@@ -206,23 +209,28 @@ _SAID: Final = _SAYS | {"example", "fake", "dummy", "sample", "todo", "notreal"}
 
 def is_template(value: str) -> bool:
     """Whether a value is filled in later: a variable, an expression, a reference to where the secret is kept."""
-    value = value.strip()
+    value = value.strip(" \"'`")
     if value[:1] == "$" and value[1:2] not in "{($" and sum(letter.isdigit() for letter in value) >= 3:  # noqa: PLR2004
         return False
     return bool(_TEMPLATE.match(value))
 
 
-def is_filler(value: str) -> bool:
-    """Whether a value consists of words that fill in for a secret, and numbers of up to three digits."""
+def is_filler(value: str, *, counting: bool = True) -> bool:
+    """Whether a value consists of words that fill in for a secret, and a digit here and there.
+
+    Args:
+        value: The value.
+        counting: Whether digits that count up ("abc123") are filler too; in passwords they are not.
+    """
     words = _words(value)
     if not words or any(word in _SAID for word in words):
         return True
-    return all(_is_filler_word(word) for word in words)
+    return all(_is_filler_word(word, counting=counting) for word in words)
 
 
-def _is_filler_word(word: str) -> bool:
+def _is_filler_word(word: str, *, counting: bool) -> bool:
     if word.isdigit():
-        return len(word) <= 1 or word in "1234567890123456789"
+        return len(word) == 1 or (counting and word in "01234567890123456789")
     return word in FILLER or _is_segmented(word)
 
 
@@ -312,12 +320,15 @@ def reads_as_code(value: str) -> bool:
     """Whether an unquoted value is an expression, a path or a key to press rather than a literal."""
     if _CALL.match(value) or _DOTTED.match(value) or _KEYBOARD_KEYS.match(value):
         return True
-    return "{{" in value or "${" in value or reads_as_path(value)
+    return any(sign in value for sign in _OF_CODE) or reads_as_path(value)
+
+
+_OF_CODE: Final = ("{{", "${", "['", '["')
 
 
 def reads_as_path(value: str) -> bool:
     """Whether a value is a path in a file system or of a URL."""
-    return bool(_PATH.match(value)) and not (looks_random(value) and any(letter.isdigit() for letter in value))
+    return bool(_PATH.match(value)) and (not _has_digit(value) or not looks_random(value) or reads_as_name(value))
 
 
 def counts_as_digits(key: str, value: str) -> bool:
