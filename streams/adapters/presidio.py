@@ -134,6 +134,7 @@ def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:
         "form_minimum": judgement.FORM_MINIMUM,
         "pieces_of_runs": False,
         "revision": REVISION,
+        "any_identifier": sorted(judgement.ANY_IDENTIFIER),
         "as_written": sorted(judgement.AS_WRITTEN),
         "extra_words": {entity: list(words) for entity, words in EXTRA_WORDS.items()},
         "needs_a_word": sorted(judgement.NEEDS_A_WORD),

@@ -4,7 +4,8 @@ The contract: a score from zero to one for every match, from ``SCORE_THRESHOLD``
 
 1. A piece of a longer run of letters and digits, and an address of a machine that no person can have, is none.
 2. A word beside the match adds Presidio's boost.
-3. A field that is nothing but the match has no room for a word: its form, or its check digits, are enough.
+3. A field that is nothing but the match has no room for a word: its form, or its check digits, are enough, save for
+   forms that any identifier has.
 4. What ordinary numbers pass by coincidence needs one of the two: bare digits save where form and check digits are
    passed by fewer than one in five hundred, what is written in small letters where its kind is not, and the types in
    ``NEEDS_A_WORD``.
@@ -57,6 +58,9 @@ NEEDS_A_WORD: Final = frozenset(
 )
 """Types that Presidio is certain of and that ordinary text passes: one check digit, or none behind a common form."""
 
+ANY_IDENTIFIER: Final = frozenset({"PASSPORT", "US_DRIVER_LICENSE", "US_HEALTH_INSURANCE_MEMBER_ID"})
+"""Types whose form every second identifier has: a field that holds nothing else tells none of them."""
+
 AS_WRITTEN: Final = frozenset(
     {"CRYPTO", "DATE_TIME", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "MAC_ADDRESS", "URL", "UUID"}
 )
@@ -85,7 +89,7 @@ def judged(match: Match, text: str) -> float:
     if rule.context.beside(text, start, end):
         return min(CERTAIN, max(score + CONTEXT_BOOST, CONTEXT_MINIMUM))
     if is_whole_field(text, start, end):
-        return _alone(text[start:end], score)
+        return 0.0 if rule.entity in ANY_IDENTIFIER else _alone(text[start:end], score)
     if not rule.any_case and _SMALL.search(text, start, end):
         return 0.0
     is_bare = _BARE.fullmatch(text, start, end) is not None

@@ -42,7 +42,7 @@ WINDOW: Final = (
 )
 _WINDOW: Final = re.compile(WINDOW)
 _NO_NUMBER: Final = re.compile(
-    r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)"  # an address of a machine
+    r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.\d{1,3}){3}"  # an address of a machine
     r"|\d+\.\d+"  # a decimal number
     r"|(?:19|20)\d{2}(?P<s>[-./])\d{1,2}(?P=s)\d{1,2}(?:[ T]\d{1,2})?"  # dates
     r"|\d{1,2}(?P<t>[-./])\d{1,2}(?P=t)(?:19|20)\d{2}"
@@ -65,7 +65,8 @@ def telephone_numbers(text: str, context: ContextWords, regions: Sequence[str]) 
         score = _score(number, regions, begins_line=start == 0 or text[start - 1] == "\n")
         if score == BY_WORDS_ALONE:
             if is_whole_field(text, start, end):
-                score = STANDS_ALONE if _is_valid_in(number, regions) else 0.0
+                stands = (number[0] in "(0" or not number.isdigit()) and _is_written_nationally(number, regions)
+                score = STANDS_ALONE if stands else 0.0
             elif not context.beside(text, start, end):
                 score = 0.0
         if score:
@@ -83,26 +84,25 @@ def _score(number: str, regions: Sequence[str], *, begins_line: bool) -> float:
     elif digits.startswith("00"):
         stands = _international(digits[2:]) == _VALID
     else:
-        stands = _stands_nationally(number, digits, regions)
+        stands = _stands_nationally(number, regions)
     return STANDS_ALONE if stands else BY_WORDS_ALONE
 
 
-def _stands_nationally(number: str, digits: str, regions: Sequence[str]) -> bool:
-    if number.isdigit() or len(digits) < STRONG_DIGITS or _LONG_GROUPS.fullmatch(number):
-        return False
+def _stands_nationally(number: str, regions: Sequence[str]) -> bool:
+    return not (number.isdigit() or _LONG_GROUPS.fullmatch(number)) and _is_written_nationally(number, regions)
+
+
+def _is_written_nationally(number: str, regions: Sequence[str]) -> bool:
+    """Say whether a number is valid in a region as it is written there: with a leading zero where there is one."""
+    digits = _digits(number)
     trunk = digits[0] == "0" or number[0] == "("
-    if len(digits) > MOST_DIGITS_WITHOUT_TRUNK + 2 * trunk:
+    if not STRONG_DIGITS <= len(digits) <= MOST_DIGITS_WITHOUT_TRUNK + 2 * trunk:
         return False
-    return _is_valid_in(number, [region for region in regions if trunk or region in WITHOUT_TRUNK])
+    return any(_is_national(digits, region) for region in regions if trunk or region in WITHOUT_TRUNK)
 
 
 def _digits(number: str) -> str:
     return "".join(character for character in number if character.isdigit())
-
-
-def _is_valid_in(number: str, regions: Sequence[str]) -> bool:
-    digits = _digits(number)
-    return any(_is_national(digits, region) for region in regions)
 
 
 _VALID: Final = "valid"
