@@ -177,6 +177,7 @@ class _Sentence:
             return False
         return (
             self._has(_PERSON, place - _NEAR, place)
+            or self._has(_PERSON, place + 1, place + 2)
             or self._names_person(place, _OWNED)
             or self._has(_GIVER, place - _GIVING, place + _GIVING + 1)
             or bool(kind & _ASSENT_NOUN and self._has(_WITH, place - 2, place))

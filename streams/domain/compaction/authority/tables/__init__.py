@@ -10,7 +10,8 @@ from streams.domain.compaction.authority.tables.it import ITALIAN
 from streams.domain.compaction.authority.tables.ja import JAPANESE
 from streams.domain.compaction.authority.tables.nl import DUTCH
 from streams.domain.compaction.authority.tables.pt import PORTUGUESE
+from streams.domain.compaction.authority.tables.ru import RUSSIAN
 from streams.domain.compaction.authority.tables.zh import CHINESE
 
-TABLES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH, CHINESE, JAPANESE)
+TABLES: Final = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH, RUSSIAN, CHINESE, JAPANESE)
 """One table a language."""

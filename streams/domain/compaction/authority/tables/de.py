@@ -80,7 +80,8 @@ GERMAN: Final = Words(
         laut wunsch | bestand auf | bestand darauf | grünes licht | gab sein ok | gab ihr ok | in ordnung für |
         ohne rückfrage | ohne rückfragen | keine rückfrage nötig | keine bestätigung nötig | keine genehmigung nötig |
         keine einwände | darf ohne | nutzer will | nutzerin will | benutzer will | anwender will | kunde will |
-        kundin will | chef will | chefin will | auf bitte | auf bitten
+        kundin will | chef will | chefin will | auf bitte | auf bitten | nichts dagegen | keine bedenken |
+        geht in ordnung | nutzer in ordnung | kunden in ordnung | chef in ordnung
     """,
     passive_gap=8,
     verb_first=True,

@@ -30,7 +30,7 @@ ENGLISH: Final = Words(
     assent="""
         approved approves preapproved authorized authorised authorizes authorises preauthorized preauthorised
         consented consents assented okayed oked greenlit greenlighted sanctioned endorsed endorses ratified
-        acquiesced
+        acquiesced okays oks greenlights
     """,
     speech="""
         asked asks told tells instructed instructs insisted insists demanded demands begged urged urges commanded
@@ -58,7 +58,7 @@ ENGLISH: Final = Words(
     noun="""
         permission request wish wishes desire instruction instructions demand demands agreement confirmation
         directive decision mandate authorization authorisation authority clearance ok okay nod preference intention
-        veto
+        veto intent intentions
     """,
     assent_noun="""
         approval approvals consent blessing preapproval acceptance acquiescence endorsement sanction signoff
@@ -103,7 +103,8 @@ ENGLISH: Final = Words(
         got a go ahead | got the go ahead | go ahead received | received the go ahead | received a go ahead |
         received go ahead | go ahead from | go ahead was | s orders | on orders | have sign off | got sign off |
         s sign off | sign off was | is happy with | is happy for | is on board | are on board | was happy with |
-        on the say so
+        on the say so | no concerns about | raised no concerns | is cool with | are cool with | is good with |
+        is comfortable with | was ok with | was okay with | free rein | carte blanche | blanket approval
     """,
     exempt="""
         let s | approved tool | approved tools | approved task | approved tasks | authorized_keys | authorized keys |

@@ -65,7 +65,8 @@ SPANISH: Final = Words(
         como pidió | como solicitó | como se pidió | como se solicitó | como se acordó | según lo acordado |
         según lo solicitado | a petición | a solicitud | por orden | por encargo | luz verde | dio el visto bueno |
         visto bueno | dio su ok | sin preguntar | sin confirmación necesaria | no hace falta preguntar |
-        sin objeciones | de acuerdo con borrar
+        sin objeciones | de acuerdo con borrar | está de acuerdo | están de acuerdo | estuvo de acuerdo |
+        de acuerdo en que
     """,
     exempt="herramientas aprobadas",
     passive_gap=3,

@@ -63,7 +63,8 @@ ITALIAN: Final = Words(
     join="e ed o ma",
     phrases="""
         come richiesto | come chiesto | come concordato | come desiderato | su richiesta | per ordine | via libera |
-        luce verde | dato il consenso | d accordo a | senza chiedere | nessuna conferma | nessuna obiezione
+        luce verde | dato il consenso | d accordo a | senza chiedere | nessuna conferma | nessuna obiezione |
+        d accordo
     """,
     exempt="strumenti approvati",
     passive_gap=3,

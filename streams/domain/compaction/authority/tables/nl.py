@@ -55,7 +55,7 @@ DUTCH: Final = Words(
     phrases="""
         zoals gevraagd | zoals verzocht | zoals afgesproken | zoals besproken | op verzoek | in opdracht |
         groen licht | gaf zijn ok | geen bezwaar | zonder te vragen | geen bevestiging nodig |
-        geen goedkeuring nodig
+        geen goedkeuring nodig | vindt het goed | vond het goed | vinden het goed | is akkoord
     """,
     passive_gap=8,
     verb_first=True,

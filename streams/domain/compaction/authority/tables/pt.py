@@ -34,6 +34,7 @@ PORTUGUESE: Final = Words(
         sugeriu propôs validou validado deixou deixa acordou encarregou requereu solicitados solicitadas confirmados
         confirmadas permitidos permitidas aceitos aceitas aceitada aceitados aceitadas rejeitada rejeitados
         rejeitadas concedidos concedidas dada dados dadas decidida decididos decididas validada validados validadas
+        concorda concordou concordam liberou libera
     """,
     passive="""
         solicitado solicitada confirmado confirmada permitido permitida aceito aceita concedido concedida acordado
