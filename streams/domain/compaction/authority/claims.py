@@ -69,6 +69,7 @@ class _Sentence:
     def __init__(self, words: Sequence[Word], lexicon: Lexicon) -> None:
         self._words = words
         self._lexicon = lexicon
+        self._openings = lexicon.openings
 
     def count(self) -> int:
         """Return the number of claims."""
@@ -77,8 +78,8 @@ class _Sentence:
         apart = True
         skipped = 0
         for place, word in enumerate(self._words):
-            apart = apart or word.joined or bool(word.kind & _JOIN)
-            if place < skipped:
+            apart = apart or word.joined or word.kind & _JOIN != 0
+            if place < skipped or not (word.kind or word.word in self._openings or len(word.word) == 1):
                 continue
             exempt = self._phrase(place, self._lexicon.exempt)
             if exempt:
@@ -87,7 +88,9 @@ class _Sentence:
             if self._is_claim(place, word, after_person=person):
                 found += apart
                 apart = False
-            person = person or (self._is_person(place) and not self._has(_LACK, place - 2, place))
+            person = person or (
+                word.kind & _PERSON != 0 and self._is_person(place) and not self._has(_LACK, place - 2, place)
+            )
         return found
 
     def names_person(self) -> bool:

@@ -130,6 +130,7 @@ class Lexicon(NamedTuple):
         phrases: Claims of several words, by the first.
         exempt: What is no claim, by the first word.
         passive_gap: For each auxiliary, most words between it and its participle.
+        openings: The first words of phrases and of what is exempt.
     """
 
     kinds: Mapping[str, int]
@@ -137,6 +138,7 @@ class Lexicon(NamedTuple):
     phrases: Mapping[str, tuple[tuple[str, ...], ...]]
     exempt: Mapping[str, tuple[tuple[str, ...], ...]]
     passive_gap: Mapping[str, int]
+    openings: frozenset[str]
 
 
 FIRST_IDEOGRAPH: Final = "\u2e80"
@@ -169,6 +171,7 @@ def lexicon(tables: Iterable[Words]) -> Lexicon:
         {first: tuple(words) for first, words in phrases.items()},
         {first: tuple(words) for first, words in exempt.items()},
         gaps,
+        frozenset(phrases) | frozenset(exempt),
     )
 
 

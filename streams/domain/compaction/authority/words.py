@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from streams.domain.compaction.authority.folding import CONNECTOR, Folded, plain
-from streams.domain.compaction.authority.vocabulary import FIRST_IDEOGRAPH, Lexicon
+from streams.domain.compaction.authority.vocabulary import FIRST_IDEOGRAPH, Kind, Lexicon
 
 _IDEOGRAPHS: Final = f"{FIRST_IDEOGRAPH}-\U0003ffff"
 _WORD: Final = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
-_CONNECTORS: Final = frozenset(f"{CONNECTOR}/\\=@#")
+_CONNECTORS: Final = frozenset(f"{CONNECTOR}/\\@")
+_PERSON: Final = int(Kind.PERSON)
 _JOINING: Final = re.compile("[,;()\u3001\u2013\u2014]| - ")
 _LABEL: Final = re.compile(r"[ \t*]{0,4}:")
 
@@ -28,7 +29,7 @@ class Word(NamedTuple):
         start: Where in the text it begins.
         inner: It is part of an identifier or path.
         joined: A comma stands before it.
-        labels: A colon stands after it.
+        labels: It is a person's, and a colon stands after it.
     """
 
     word: str
@@ -42,20 +43,22 @@ class Word(NamedTuple):
 def words_of(text: Folded, lexicon: Lexicon) -> Iterator[Word]:
     """Yield the words of a text, in order."""
     letters = text.text
+    kinds, places = lexicon.kinds, text.places
     last = 0
     for match in _WORD.finditer(letters):
         start, end = match.span()
         wide = letters[start] >= FIRST_IDEOGRAPH
         for begin, stop in _known(letters, start, end, lexicon) if wide else ((start, end),):
             word = letters[begin:stop] if wide else plain(letters[begin:stop])
+            kind = kinds.get(word, 0)
+            before, after = letters[last:begin], letters[stop : stop + 1]
             yield Word(
                 word,
-                lexicon.kinds.get(word, 0),
-                text.places[begin],
-                (begin > 0 and letters[begin - 1] in _CONNECTORS)
-                or (stop < len(letters) and letters[stop] in _CONNECTORS),
-                _JOINING.search(letters, last, begin) is not None,
-                _LABEL.match(letters, stop) is not None,
+                kind,
+                places[begin],
+                before[-1:] in _CONNECTORS or after in _CONNECTORS,
+                before != " " and _JOINING.search(before) is not None,
+                kind & _PERSON != 0 and _LABEL.match(letters, stop) is not None,
             )
             last = stop
 
