@@ -19,13 +19,16 @@ from infra.models.injection.calibration import BASE_RATE, interval
 from infra.models.injection.corpora import Row
 from infra.models.injection.lexicon import read_concepts
 from infra.models.injection.sources import FOLDS
+from streams.adapters.injection.detector import FINDING_SCORE
+from streams.adapters.injection.scorer import SCORE_UNIT, SIGNAL_SCORE
+from streams.adapters.injection.signals import ANY, packaged_families
 from streams.adapters.injection.windows import BLOCK, SCALES
 from streams.domain.scanning.decoding import MAX_DEPTH
 
 PLACE: Final = Path(__file__).resolve().parents[3] / "docs" / "reference" / "injection-model.md"
 
-SCORES: Final = (0.3, 0.6, 0.75, 0.8)
-"""Scores at which rates are given."""
+SCORES: Final = (0.3, FINDING_SCORE, 0.6, 0.8)
+"""Scores at which rates are given: the demo policy's of recalled memories, and the scanner's."""
 
 PROBES: Final = "probes"
 """The corpus of attacks that were put into long texts to measure how they are found there."""
@@ -37,7 +40,13 @@ Scores = npt.NDArray[np.float64]
 Chosen = Callable[[int], bool]
 
 
-def measure(rows: Sequence[Row], groups: Sequence[str], scores: Scores, own: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def measure(
+    rows: Sequence[Row],
+    groups: Sequence[str],
+    scores: Scores,
+    own: npt.NDArray[np.bool_],
+    signals: npt.NDArray[np.bool_],
+) -> dict[str, Any]:
     """Return rates and calibration of held-out texts.
 
     Args:
@@ -45,6 +54,7 @@ def measure(rows: Sequence[Row], groups: Sequence[str], scores: Scores, own: npt
         groups: Where each is from.
         scores: Held-out scores; no number for what was not held out.
         own: Which texts are of the corpora of injections.
+        signals: In which texts a rule matches.
     """
     held = [place for place in range(len(rows)) if not np.isnan(scores[place])]
     parts = []
@@ -53,7 +63,18 @@ def measure(rows: Sequence[Row], groups: Sequence[str], scores: Scores, own: npt
         if of:
             found = [int((scores[of] >= score).sum()) for score in SCORES]
             parts.append({"part": title, "attacks": attack, "texts": len(of), "found": found})
-    return {"scores": list(SCORES), "parts": parts, "calibration": _calibration(rows, scores, own)}
+    attacks = np.array([row.attack for row in rows])
+    return {
+        "scores": list(SCORES),
+        "parts": parts,
+        "calibration": _calibration(rows, scores, own),
+        "signals": {
+            "attacks": int((own & attacks).sum()),
+            "attacks_found": int((signals & own & attacks).sum()),
+            "others": int((own & ~attacks).sum()),
+            "others_found": int((signals & own & ~attacks).sum()),
+        },
+    }
 
 
 def _parts(
@@ -146,6 +167,7 @@ def write(place: Path, card: Mapping[str, Any], revision: str) -> None:
         _table(("scores", "texts", "stated, mean", "measured"), map(_bin, measured["calibration"])),
         "## Measured",
         _wrapped(_MEASURED.format(folds=FOLDS)),
+        _wrapped(_SIGNALS.format(**measured["signals"])),
         "### Attacks found",
         _rates(measured, attacks=True),
         "### Other texts found (false positives)",
@@ -173,6 +195,10 @@ over {concepts} concepts that are known by words of {languages} languages, in ov
 characters; the highest window counts. Texts are read folded (case, accents, width, look-alikes, invisible characters)
 and decoded (base64, hex, escapes, ROT13, reversed and others, to a depth of {depth}). Integers alone are added up, in
 time linear in the text.
+
+Beside it, {families} families of rules (`streams/adapters/injection/signals`, in {rule_languages} languages) read the
+same. A rule that matches makes the score at least {signal_score:.2f}; where it was lower, a finding's type is the
+family's name.
 """
 _SCORES: Final = """
 A calibrated probability for a stream of texts of which {base_rate} are attacks: of its texts that score 0.3, three in
@@ -183,11 +209,15 @@ that same rate.
 _MEASURED: Final = """
 Every text was scored by a model that had learnt nothing from its source ({folds} groups of whole repositories, and no
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
-The packaged model has learnt from all of them. Texts written for it are measured nowhere. Concept words and written
-texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a corpus that
-nobody has looked at will come out somewhat worse.
+The packaged model has learnt from all of them. Texts written for it are measured nowhere. Concept words, rules
+and written texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a
+corpus that nobody has looked at will come out worse.
 
 Hard is what the corpus marks so: attacks by their meaning, and bare questions or roles that are asked of a model.
+"""
+_SIGNALS: Final = """
+Scores are those of model and rules together. Rules alone match {attacks_found} of the {attacks} attacks and
+{others_found} of the {others} other texts.
 """
 _LEARNT: Final = """
 The development corpora, messages of clean agent transcripts, texts about secrets and personal data, and texts written
@@ -216,7 +246,17 @@ def _about() -> str:
     languages = {language for stems in concepts.values() for language, _ in stems} - _NO_LANGUAGES
     *lengths, longest = (length * BLOCK for length, _ in SCALES)
     windows = f"{', '.join(map(str, lengths))} and {longest}"
-    return _ABOUT.format(concepts=len(concepts), languages=len(languages), windows=windows, depth=MAX_DEPTH)
+    families, _ = packaged_families()
+    rule_languages = {language for family in families for language in family.patterns} - {ANY}
+    return _ABOUT.format(
+        concepts=len(concepts),
+        languages=len(languages),
+        windows=windows,
+        depth=MAX_DEPTH,
+        families=len(families),
+        rule_languages=len(rule_languages),
+        signal_score=SIGNAL_SCORE / SCORE_UNIT,
+    )
 
 
 def _wrapped(text: str) -> str:

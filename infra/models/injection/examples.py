@@ -36,7 +36,7 @@ FEATURES: Final = WINDOW + len(SCALES)
 
 BEGINNINGS: Final = (CHARACTERS, WORDS, CONCEPTS, PAIRS, ORDERED, WINDOW)
 
-MOST_WINDOWS: Final = {True: 24, False: 4}
+MOST_WINDOWS: Final = {True: 16, False: 4}
 """Most windows of an attack and of another text that are learnt from."""
 
 Ints = npt.NDArray[np.int64]
@@ -122,9 +122,9 @@ def _features(counted: Counted, first: int, last: int) -> Iterator[tuple[Ints, n
         (WORDS, Smoothing.WORDS, counted.grams.words),
         (ORDERED, Smoothing.ORDERED, ((counted.pair_positions, counted.pairs),)),
     ):
-        inside = np.concatenate([_between(positions, items, low, high) for positions, items in parts])
-        distinct, numbers = np.unique(inside, return_counts=True)
-        yield distinct + begins, numbers / np.sqrt(inside.size + smoothing)
+        inside = np.sort(np.concatenate([_between(positions, items, low, high) for positions, items in parts]))
+        edges = np.flatnonzero(np.diff(inside, prepend=-1, append=-1))
+        yield inside[edges[:-1]] + begins, np.diff(edges) / np.sqrt(inside.size + smoothing)
     present = np.unique(_between(counted.positions, counted.concepts, low, high))
     yield present + CONCEPTS, np.full(present.size, 1 / np.sqrt(present.size + Smoothing.CONCEPTS))
     firsts, seconds = np.triu_indices(present.size, 1)

@@ -9,10 +9,11 @@ the other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from infra.models.injection.examples import BEGINNINGS, CONCEPTS, FEATURES, WINDOW, Examples, Floats
 
@@ -34,8 +35,8 @@ class Settings:
         fewest_texts: Texts that a feature must be in.
     """
 
-    steps: int = 60
-    equal_steps: int = 15
+    steps: int = 48
+    equal_steps: int = 12
     rate: float = 0.1
     decay: float = 5e-6
     scales: tuple[float, ...] = (1.0, 0.7, 1.0, 1.0, 1.0, 1.0)
@@ -52,35 +53,6 @@ class Learnt(NamedTuple):
 
 _FIRST_DECAY: Final = 0.9
 _SECOND_DECAY: Final = 0.98
-
-
-class _Rows:
-    """A sparse matrix that can be multiplied from both sides."""
-
-    def __init__(self, examples: Examples, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int32]) -> None:
-        sizes = np.diff(examples.starts)[rows]
-        places = np.repeat(examples.starts[rows] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-        places += np.arange(places.size)
-        mapped = columns[examples.features[places]]
-        kept = mapped >= 0
-        self.columns = mapped[kept]
-        self.values = examples.values[places][kept]
-        owner = np.repeat(np.arange(rows.size, dtype=np.int32), sizes)[kept]
-        # Every window has its scale as a feature, so none is empty, and every column was counted in some window of all
-        # texts, but perhaps in none of these.
-        self.starts = np.searchsorted(owner, np.arange(rows.size))
-        order = np.argsort(self.columns, kind="stable")
-        self._owner, self._turned = owner[order], self.values[order]
-        self._used, self._column_starts = np.unique(self.columns[order], return_index=True)
-
-    def times(self, weights: Floats) -> Floats:
-        result: Floats = np.add.reduceat(weights[self.columns] * self.values, self.starts)
-        return result
-
-    def turned_times(self, errors: Floats, size: int) -> Floats:
-        result = np.zeros(size, np.float32)
-        result[self._used] = np.add.reduceat(errors[self._owner] * self._turned, self._column_starts)
-        return result
 
 
 def learn(
@@ -102,10 +74,16 @@ def learn(
     """
     rows = np.flatnonzero(text_weights[examples.texts] > 0)
     texts = examples.texts[rows]
-    columns, blocks = _columns(examples, rows, settings.fewest_texts)
-    matrix = _Rows(examples, rows, columns)
+    matrix = sparse.csr_matrix(
+        (examples.values, examples.features, examples.starts), shape=(examples.texts.size, FEATURES)
+    )[rows]
+    active = _active(matrix, texts, settings.fewest_texts)
+    blocks = np.searchsorted(BEGINNINGS, active, side="right") - 1
     scales = np.array(settings.scales, np.float32)[blocks]
-    grams = (blocks < BEGINNINGS.index(CONCEPTS)).astype(np.float32)
+    # N-grams come before concepts, so that each pass multiplies each half once.
+    middle = int(np.searchsorted(blocks, BEGINNINGS.index(CONCEPTS)))
+    halves = [matrix[:, active[:middle]], matrix[:, active[middle:]]]
+    turned = [half.T.tocsr() for half in halves]
     first = np.flatnonzero(np.diff(texts, prepend=-1))
     sizes = np.diff(np.concatenate((first, [texts.size])))
     truth = attacks[texts].astype(np.float32)
@@ -116,16 +94,15 @@ def learn(
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, settings.steps + 1):
         scaled = weights[:-1] * scales
-        by_grams, by_concepts = matrix.times(scaled * grams), matrix.times(scaled * (1 - grams))
-        kept_grams, kept_concepts = ((draw.random(rows.size) >= rate).astype(np.float32) for rate in settings.left_out)
-        logits = by_grams * kept_grams + by_concepts * kept_concepts + weights[-1]
+        sums = [half @ part for half, part in zip(halves, (scaled[:middle], scaled[middle:]), strict=True)]
+        kept = [(draw.random(rows.size) >= rate).astype(np.float32) for rate in settings.left_out]
+        logits = sums[0] * kept[0] + sums[1] * kept[1] + weights[-1]
         share: Doubles = 1 / np.repeat(sizes, sizes)
         if step > settings.equal_steps:
-            share = _shares((by_grams + by_concepts) / settings.temperature, first, sizes)
+            share = _shares((sums[0] + sums[1]) / settings.temperature, first, sizes)
         each = np.where(truth > 0, whole * share, whole)
         errors = ((1 / (1 + np.exp(-logits)) - truth) * each).astype(np.float32)
-        slope = matrix.turned_times(errors * kept_grams, blocks.size) * grams
-        slope += matrix.turned_times(errors * kept_concepts, blocks.size) * (1 - grams)
+        slope = np.concatenate([half @ (errors * part) for half, part in zip(turned, kept, strict=True)])
         slope = np.append(slope * scales + np.float32(settings.decay) * weights[:-1], errors.sum())
         mean = np.float32(_FIRST_DECAY) * mean + np.float32(1 - _FIRST_DECAY) * slope
         square = np.float32(_SECOND_DECAY) * square + np.float32(1 - _SECOND_DECAY) * slope * slope
@@ -133,25 +110,17 @@ def learn(
         root = np.sqrt(square / (1 - _SECOND_DECAY**step)) + np.float32(1e-9)
         weights -= (np.float32(rate) * (mean / (1 - _FIRST_DECAY**step)) / root).astype(np.float32)
     learnt = np.zeros(FEATURES)
-    learnt[columns >= 0] = weights[:-1] * scales
+    learnt[active] = weights[:-1] * scales
     learnt[WINDOW:] += weights[-1]
     return Learnt(learnt)
 
 
-def _columns(
-    examples: Examples, rows: npt.NDArray[np.int64], fewest: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return for each feature its column, -1 for one in too few texts; and each column's block."""
-    sizes = np.diff(examples.starts)
-    used = np.zeros(sizes.size, np.bool_)
-    used[rows] = True
-    owner = np.repeat(np.where(used, examples.texts, -1), sizes)
-    keys = np.unique(examples.features[owner >= 0].astype(np.int64) * (int(examples.texts[-1]) + 1) + owner[owner >= 0])
-    numbers = np.bincount(keys // (int(examples.texts[-1]) + 1), minlength=FEATURES)
-    active = np.flatnonzero(numbers >= fewest)
-    columns = np.full(FEATURES, -1, np.int32)
-    columns[active] = np.arange(active.size)
-    return columns, np.searchsorted(BEGINNINGS, active, side="right") - 1
+def _active(matrix: Any, texts: npt.NDArray[np.int64], fewest: int) -> npt.NDArray[np.int64]:  # noqa: ANN401 - no types
+    """Return the features that are in enough texts, ascending."""
+    most = int(texts.max()) + 1
+    owner = np.repeat(texts, np.diff(matrix.indptr))
+    keys = np.unique(matrix.indices.astype(np.int64) * most + owner)
+    return np.flatnonzero(np.bincount(keys // most, minlength=FEATURES) >= fewest)
 
 
 def _shares(logits: Floats, first: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Doubles:

@@ -30,15 +30,16 @@ from infra.models.injection.quantizing import arrays_of
 from infra.models.injection.sources import ALWAYS_LEARNT, FOLDS, NO_FOLD, folds_of, openings, with_origins
 from streams.adapters.injection.artifact import DIRECTORY, Artifact, write_artifact
 from streams.adapters.injection.detector import PromptSafety
-from streams.adapters.injection.scorer import ONE, Scorer
+from streams.adapters.injection.scorer import ONE, SCORE_UNIT, SIGNAL_SCORE, Scorer
 
 SEED: Final = 1
 NAME: Final = "pratique-injection"
-VERSION: Final = "1"
+VERSION: Final = "2"
 
 _READINGS: Final = 10
 _SHORT: Final = 1_000
 _AROUND: Final = 8_000
+_PROBED: Final = 3
 _AUTHORED_WEIGHT: Final = 4.0
 _SIDE_WEIGHT: Final = 0.5
 _UNCALIBRATED: Final = Calibration(np.array([-8.0, 8.0]), np.array([0.0, 1.0]))
@@ -87,11 +88,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         [row for row, kind in zip(texts.rows, texts.kinds, strict=True) if kind != PROBE], tools, seed=SEED
     )
     _say(f"{examples.starts.size - 1} windows")
-    logits = _held_out_logits(texts, examples, tools)
+    logits, signals = _held_out(texts, examples, tools)
     usable = ~np.isnan(logits)
     own = usable & (texts.kinds == MEASURED)
     scores = _cross_fitted(logits, texts, own)
-    measured = card.measure(texts.rows, texts.groups, scores, own)
+    scores[signals] = np.maximum(scores[signals], SIGNAL_SCORE / SCORE_UNIT)
+    measured = card.measure(texts.rows, texts.groups, scores, own, signals)
     calibration = calibrate(logits[own], texts.attacks[own])
     learnt = learn(examples, texts.attacks, _weights(texts, NO_FOLD), Settings(), seed=SEED)
     body = card.body(
@@ -118,7 +120,7 @@ def _read(corpora: Path) -> tuple[Texts, Tools]:
     kinds = np.repeat([MEASURED, WRITTEN, AMONG, SIDE], [len(own), len(written), len(among), len(side)])
     groups = with_origins(learnt, tools)
     folds = np.where(kinds == WRITTEN, ALWAYS_LEARNT, folds_of(groups))
-    probes = _probes(short, transcripts)
+    probes = _probes(short[::_PROBED], transcripts)
     rows = learnt + probes
     groups += [row.group for row in probes]
     kinds = np.append(kinds, np.full(len(probes), PROBE))
@@ -161,16 +163,18 @@ def _weights(texts: Texts, held_out: int) -> Doubles:
     return weights
 
 
-def _held_out_logits(texts: Texts, examples: Examples, tools: Tools) -> Doubles:
-    """Return each text's logit by a model that has not learnt from its source."""
-    logits = np.full(len(texts.rows), np.nan)
+def _held_out(texts: Texts, examples: Examples, tools: Tools) -> tuple[Doubles, Flags]:
+    """Return each text's logit by a model that has not learnt from its source, and in which of them a rule matches."""
+    logits, signals = np.full(len(texts.rows), np.nan), np.zeros(len(texts.rows), np.bool_)
     for fold in range(FOLDS):
         learnt = learn(examples, texts.attacks, _weights(texts, fold), Settings(), seed=SEED)
         scorer = Scorer(Artifact({}, arrays_of(learnt, tools, _UNCALIBRATED), ""))
         held = np.flatnonzero((texts.folds == fold) & (texts.kinds != AMONG))
-        logits[held] = [scorer.best(texts.rows[place].text).logit / ONE for place in held]
+        for place in held:
+            best = scorer.best(texts.rows[place].text)
+            logits[place], signals[place] = best.logit / ONE, best.signal is not None
         _say(f"fold {fold}: {held.size} texts held out")
-    return logits
+    return logits, signals
 
 
 def _cross_fitted(logits: Doubles, texts: Texts, own: Flags) -> Doubles:

@@ -14,7 +14,7 @@ from streams.adapters.injection.concepts import Lexicon
 from streams.adapters.injection.folding import Codes
 from streams.adapters.injection.grams import Buckets, Grams, read_grams
 
-MAX_CONCEPTS: Final = 64
+MAX_CONCEPTS: Final = 128
 """Concepts that a lexicon may have."""
 
 NEAR: Final = 48
@@ -31,8 +31,8 @@ class Counted(NamedTuple):
         grams: Its n-grams.
         positions: Where concepts begin; ascending.
         concepts: Which; at one position each stands once.
-        pair_positions: Where the first of two concepts begins; ascending.
-        pairs: ``MAX_CONCEPTS`` times the first, plus the second.
+        pair_positions: Where the first of two concepts begins, or one that opens a sentence; ascending.
+        pairs: ``MAX_CONCEPTS`` times the first, plus the second; the same twice where it opens a sentence.
         size: Number of code points.
     """
 
@@ -56,6 +56,10 @@ def count(codes: Codes, lexicon: Lexicon) -> Counted:
         near = (positions[skip:] - positions[:-skip] <= NEAR) & (first != second)
         places.append(positions[:-skip][near])
         pairs.append((first * MAX_CONCEPTS + second)[near])
+    # What a sentence opens with is mostly what it asks for: a concept that stands there makes a pair with itself.
+    opening = np.isin(positions, grams.openings)
+    places.append(positions[opening])
+    pairs.append(concepts[opening] * (MAX_CONCEPTS + 1))
     place, pair = np.concatenate(places), np.concatenate(pairs)
     order = np.argsort(place, kind="stable")
     return Counted(grams, positions, concepts, place[order], pair[order], codes.size)

@@ -1,8 +1,9 @@
 """The injection model behind the two ports that ask it: the scanner's ``Detector``, and ``PromptSafetyDetector``.
 
 The contract: a field that the scanner is given and that scores at least ``FINDING_SCORE`` has one finding, at the
-window that scored highest. The threshold is a setting in the scanner's manifest, so policy pins it with the model. For
-recalled memories the score itself is the answer, and thresholds are the recall policy's.
+window that scored highest or, where a rule decides, at what the rule matched. The threshold is a setting in the
+scanner's manifest, so policy pins it with the model. For recalled memories the score itself is the answer, and
+thresholds are the recall policy's.
 
 It knows no languages apart: a profile never narrows it, and what it can't read well is in its card.
 """
@@ -24,10 +25,10 @@ from streams.domain.scanning.request import ScanProfile
 NAME: Final = "injection"
 """As findings and reasons carry it."""
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Of the code that reads texts; one that scores a text otherwise has another number."""
 
-FINDING_SCORE: Final = 0.75
+FINDING_SCORE: Final = 0.35
 """Score from which a summary is found to steer: chosen so that honest summaries practically never reach it (card)."""
 
 _DIGESTS: Final = "source_message_sha256s["

@@ -95,6 +95,12 @@ class FoldTable:
         codes, places = _single_spaces(codes, places)
         return Folded(self._latin(codes), places)
 
+    def fold_letters(self, text: str) -> str:
+        """Fold each character by itself: for patterns, whose signs stand as they are."""
+        raw = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
+        codes = self._folded(raw)
+        return codes[codes != DROPPED].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
     def _folded(self, raw: Codes) -> Codes:
         if raw.size and int(raw.max()) >= TABLE_SIZE:
             codes = self._codes[np.minimum(raw, TABLE_SIZE - 1)]

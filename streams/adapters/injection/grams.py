@@ -33,12 +33,17 @@ CHARACTER_ORDERS: Final = (2, 3, 4, 5)
 
 WORD_ORDERS: Final = (1, 2, 3)
 
+OPENING_ORDERS: Final = (1, 2)
+"""Numbers of words that are counted apart where they open a sentence: orders are mostly given there."""
+
 _BASE: Final = 0x9E3779B97F4A7C15
 _MIX: Final = (0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3)
 _WORD_MIX: Final = (0x1D8E4E27C47D124F, 0xEB44ACCAB455D165, 0x9C6D62D5B0F4A4B1)
 _MODULUS: Final = 1 << 64
 _FIRST_SYLLABIC: Final = 0x2E80
 _DIGITS: Final = (0x30, 0x39)
+_OPENING_MIX: Final = 0x9E3779B1
+_BREAKS: Final = np.isin(np.arange(0x80), [ord(sign) for sign in '.!?:;*#>|[]{}()"`'])
 
 
 class Grams(NamedTuple):
@@ -46,15 +51,15 @@ class Grams(NamedTuple):
 
     Attributes:
         characters: A pair for each order: the positions where an n-gram begins, and its buckets.
-        words: The same for each number of words.
-        word_starts: Where words begin.
+        words: The same for each number of words, and again for those that open a sentence.
+        openings: Where sentences open.
         prefixes: For concepts: hash of all before each position.
         size: Number of code points.
     """
 
     characters: tuple[tuple[Buckets, Buckets], ...]
     words: tuple[tuple[Buckets, Buckets], ...]
-    word_starts: Buckets
+    openings: Buckets
     prefixes: Hashes
     size: int
 
@@ -111,9 +116,23 @@ def read_grams(codes: Codes) -> Grams:
     edges = np.diff(word.astype(np.int8), prepend=0, append=0)
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     hashes = substring_hashes(prefixes, starts, ends)
-    return Grams(
-        characters, tuple(_word_grams(starts, hashes, order) for order in WORD_ORDERS), starts, prefixes, codes.size
-    )
+    words = [_word_grams(starts, hashes, order) for order in WORD_ORDERS]
+    opens = _opens(plain, starts, ends)
+    words += [_opening_grams(*words[WORD_ORDERS.index(order)], opens) for order in OPENING_ORDERS]
+    return Grams(characters, tuple(words), starts[opens], prefixes, codes.size)
+
+
+def _opens(codes: Codes, starts: Buckets, ends: Buckets) -> Flags:
+    """Say of each word whether a sentence, a clause after a colon, or a line of a list opens with it."""
+    breaks = np.zeros(codes.size + 1, np.int32)
+    np.cumsum(_BREAKS[np.minimum(codes, _BREAKS.size - 1)], out=breaks[1:])
+    opens: Flags = breaks[starts] > np.concatenate(([-1], breaks[ends[:-1]]))[: starts.size]
+    return opens
+
+
+def _opening_grams(positions: Buckets, buckets: Buckets, opens: Flags) -> tuple[Buckets, Buckets]:
+    chosen = opens[: positions.size]
+    return positions[chosen], (buckets[chosen] * _OPENING_MIX) & ((1 << WORD_BITS) - 1)
 
 
 def _character_grams(

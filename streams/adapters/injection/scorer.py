@@ -1,8 +1,9 @@
 """Scores texts: sums of integer weights over windows, the best window's sum, and what it means as a probability.
 
-The contract: ``assess`` is a function of the text and the artifact alone, the same on every machine: only integers are
-added, multiplied and shifted. It takes time and memory linear in the text. The score is calibrated on sources that the
-model had not seen (docs/reference/injection-model.md); it grows with the evidence and is no verdict.
+The contract: ``assess`` is a function of the text, the artifact and the rules alone, the same on every machine: only
+integers are added, multiplied and shifted. It takes time and memory linear in the text. The score is calibrated on
+sources that the model had not seen (docs/reference/injection-model.md); it grows with the evidence and is no verdict.
+Rules (``signals``) read the same views; one that matches makes the score at least ``SIGNAL_SCORE``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pratique.contract.canonical import canonical_sha256
 from pratique.errors import ConfigurationError
 from streams.adapters.injection.artifact import Artifact, read_artifact
 from streams.adapters.injection.concepts import Lexicon, Stems
 from streams.adapters.injection.counts import MAX_CONCEPTS, Counted, count
 from streams.adapters.injection.folding import TABLE_SIZE, FoldTable
+from streams.adapters.injection.signals import Signals, packaged_families
 from streams.adapters.injection.views import PLAIN, Reader, View
 from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
 
@@ -32,6 +35,9 @@ ONE: Final = 1 << 16
 
 MOST_COUNTED: Final = 32
 """Windows from which their number lowers the score no further."""
+
+SIGNAL_SCORE: Final = 900_000
+"""Least score, in millionths, of a text in which a rule matches: as sure as the corpora let one say (card)."""
 
 LOWEST_LOGIT: Final = -(1 << 40)
 """Below every logit that a window can have."""
@@ -59,13 +65,28 @@ class Assessment:
         score: From 0 to 1, in whole millionths.
         start: First character of the window that scored highest.
         end: Last-plus-one character of it.
-        kind: How that window was read: ``plain``, or names of encodings and turns.
+        kind: How that window was read: ``plain``, or names of encodings and turns; where a rule decides, the name of
+            its family, after how the text was read if that is not plain.
     """
 
     score: float
     start: int
     end: int
     kind: str
+
+
+class Found(NamedTuple):
+    """A rule that matches.
+
+    Attributes:
+        kind: Its family, and how the text was read.
+        start: Its first character in the text.
+        end: Its last-plus-one.
+    """
+
+    kind: str
+    start: int
+    end: int
 
 
 class Best(NamedTuple):
@@ -76,12 +97,14 @@ class Best(NamedTuple):
         kind: How it was read.
         start: Its first character in the text.
         end: Its last-plus-one.
+        signal: The first rule that matches in any reading, or null.
     """
 
     logit: int
     kind: str
     start: int
     end: int
+    signal: Found | None = None
 
 
 class Scorer:
@@ -93,14 +116,18 @@ class Scorer:
 
     def __init__(self, artifact: Artifact) -> None:
         arrays = artifact.arrays
-        self.sha256 = artifact.sha256
+        families, signals_sha256 = packaged_families()
+        self.sha256 = canonical_sha256({"model": artifact.sha256, "signals": signals_sha256})
         self.card = artifact.card
         self.lexicon = Lexicon(Stems(*(arrays[f"stem_{name}"] for name in Stems._fields)), arrays["stem_beginnings"])
-        self.reader = Reader(FoldTable(_fold_codes(arrays)), arrays["pair_frequencies"])
+        self.table = FoldTable(_fold_codes(arrays))
+        self.reader = Reader(self.table, arrays["pair_frequencies"])
+        self._signals = Signals(families, self.table)
         self._characters = arrays["character_weights"]
         self._words = arrays["word_weights"]
-        self._concepts = arrays["concept_weights"].astype(np.int64)
-        self._pairs = arrays["pair_weights"].astype(np.int64)
+        # Sums of whole numbers below 2^53 are exact in doubles, in any order, and NumPy multiplies doubles far faster.
+        self._concepts = arrays["concept_weights"].astype(np.float64)
+        self._pairs = arrays["pair_weights"].astype(np.float64)
         self._ordered = arrays["ordered_weights"]
         self._scales = arrays["scale_weights"].astype(np.int64)
         self._factors = [int(value) for value in arrays["block_factors"]]
@@ -109,7 +136,7 @@ class Scorer:
 
     @property
     def revision(self) -> str:
-        """Which model this is: name, version, and the card's digest, which covers every number of it."""
+        """Which model this is: name, version, and a digest that covers every number of it and every rule."""
         return f"{self.card['name']}-{self.version}.{self.sha256}"
 
     @property
@@ -120,11 +147,15 @@ class Scorer:
     def assess(self, text: str) -> Assessment:
         """Score a text; an empty one scores lowest."""
         best = self.best(text)
-        return Assessment(self.calibrated(best.logit) / SCORE_UNIT, best.start, best.end, best.kind)
+        score = self.calibrated(best.logit)
+        if best.signal is not None and score < SIGNAL_SCORE:
+            return Assessment(SIGNAL_SCORE / SCORE_UNIT, best.signal.start, best.signal.end, best.signal.kind)
+        return Assessment(score / SCORE_UNIT, best.start, best.end, best.kind)
 
     def best(self, text: str) -> Best:
         """Return a text's best window; where there is nothing to read, one of no length and the lowest logit."""
         best: Best | None = None
+        signal: Found | None = None
         windows = 0
         for view in self.reader.views(text):
             if not view.codes.size:
@@ -132,11 +163,21 @@ class Scorer:
             logits, bounds = self.window_logits(count(view.codes, self.lexicon))
             windows += logits.size
             top = int(np.argmax(logits))
+            signal = signal or self._signal(view)
             if best is None or int(logits[top]) > best.logit:
                 best = Best(int(logits[top]), view.kind, *_span(view, bounds[top]))
         if best is None:
             return Best(LOWEST_LOGIT, PLAIN, 0, 0)
-        return best._replace(logit=self.with_breadth(best.logit, windows))
+        return best._replace(logit=self.with_breadth(best.logit, windows), signal=signal)
+
+    def _signal(self, view: View) -> Found | None:
+        """Return the first rule that matches in a view."""
+        found = self._signals.find(view.codes)
+        if found is None:
+            return None
+        places = view.places[found.start : found.end]
+        kind = found.family if view.kind == PLAIN else f"{view.kind}/{found.family}"
+        return Found(kind, int(places.min()), int(places.max()) + 1)
 
     def with_breadth(self, logit: int, windows: int) -> int:
         """Return the logit of the best of so many windows: the more there are, the higher the best one is by chance.
@@ -178,10 +219,15 @@ class Scorer:
             sums, sizes = np.cumsum(sums), np.cumsum(sizes)
             total += _scaled(sums[lasts] - sums[firsts], sizes[lasts] - sizes[firsts] + smoothing, factor)
         present = self._present(counted, blocks, firsts, lasts)
+        used = np.flatnonzero(present.any(axis=0))
+        there = present[:, used].astype(np.float64)
         numbers = present.sum(axis=1)
-        total += _scaled(present @ self._concepts, numbers + Smoothing.CONCEPTS, self._factors[3])
+        total += _scaled(
+            (there @ self._concepts[used]).astype(np.int64), numbers + Smoothing.CONCEPTS, self._factors[3]
+        )
         pairs = numbers * (numbers - 1) // 2 + Smoothing.PAIRS
-        total += _scaled(np.einsum("wi,wi->w", present @ self._pairs, present), pairs, self._factors[4])
+        together = np.einsum("wi,wi->w", there @ self._pairs[np.ix_(used, used)], there).astype(np.int64)
+        total += _scaled(together, pairs, self._factors[4])
         return total, bounds
 
     def _present(self, counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> Sums:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pratique.contract.canonical import canonical_sha256
 from streams.adapters.injection.artifact import DIRECTORY, read_artifact, write_artifact
 from streams.adapters.injection.detector import FINDING_SCORE, InjectionDetector, PromptSafety, packaged
 from streams.adapters.injection.scorer import Scorer, load_scorer
+from streams.adapters.injection.signals import packaged_families
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.domain.scanning.population import Field
@@ -80,7 +82,8 @@ def test_the_demo_policy_pins_the_packaged_model() -> None:
     assert policy["review_score"] <= round(FINDING_SCORE * 100)  # the scanner withholds nothing that is below review
 
 
-def test_the_revision_covers_every_number() -> None:
+def test_the_revision_covers_every_number_and_every_rule() -> None:
     assert load_scorer().sha256 in packaged().revision
-    assert read_artifact(DIRECTORY).sha256 == load_scorer().sha256
+    _, signals = packaged_families()
+    assert load_scorer().sha256 == canonical_sha256({"model": read_artifact(DIRECTORY).sha256, "signals": signals})
     assert len(packaged().revision) <= 128
