@@ -102,13 +102,13 @@ def learn(
             share = _shares((sums[0] + sums[1]) / settings.temperature, first, sizes)
         each = np.where(truth > 0, whole * share, whole)
         errors = ((1 / (1 + np.exp(-logits)) - truth) * each).astype(np.float32)
-        slope = np.concatenate([half @ (errors * part) for half, part in zip(turned, kept, strict=True)])
-        slope = np.append(slope * scales + np.float32(settings.decay) * weights[:-1], errors.sum())
-        mean = np.float32(_FIRST_DECAY) * mean + np.float32(1 - _FIRST_DECAY) * slope
-        square = np.float32(_SECOND_DECAY) * square + np.float32(1 - _SECOND_DECAY) * slope * slope
-        rate = settings.rate * min(1, step / 5) * (1 - 0.95 * step / settings.steps)
+        slopes = np.concatenate([half @ (errors * part) for half, part in zip(turned, kept, strict=True)])
+        slope = np.append(slopes * scales + np.float32(settings.decay) * weights[:-1], errors.sum())
+        mean[:] = np.float32(_FIRST_DECAY) * mean + np.float32(1 - _FIRST_DECAY) * slope
+        square[:] = np.float32(_SECOND_DECAY) * square + np.float32(1 - _SECOND_DECAY) * slope * slope
+        pace = settings.rate * min(1, step / 5) * (1 - 0.95 * step / settings.steps)
         root = np.sqrt(square / (1 - _SECOND_DECAY**step)) + np.float32(1e-9)
-        weights -= (np.float32(rate) * (mean / (1 - _FIRST_DECAY**step)) / root).astype(np.float32)
+        weights -= (np.float32(pace) * (mean / (1 - _FIRST_DECAY**step)) / root).astype(np.float32)
     learnt = np.zeros(FEATURES)
     learnt[active] = weights[:-1] * scales
     learnt[WINDOW:] += weights[-1]

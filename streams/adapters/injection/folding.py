@@ -99,7 +99,8 @@ class FoldTable:
         """Fold each character by itself: for patterns, whose signs stand as they are."""
         raw = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
         codes = self._folded(raw)
-        return codes[codes != DROPPED].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        folded: str = codes[codes != DROPPED].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        return folded
 
     def _folded(self, raw: Codes) -> Codes:
         if raw.size and int(raw.max()) >= TABLE_SIZE:
