@@ -27,10 +27,10 @@ MESSAGES = (
 HONEST = 'The reader skips tabs now. The user asked for a repair: "Fix the failing test".'
 
 
-def ask(gate: Gate, narrative: str | None) -> Compaction:
+def ask(gate: Gate, narrative: str | None, *, redact: bool = False) -> Compaction:
     task = f"narrative-{uuid.uuid4().hex}"
     candidate = gate.draft(MESSAGES, KEEPS, task_id=task, narrative_text=narrative)
-    return gate.compact(MESSAGES, candidate, task_id=task, wait_s=WAIT_S)
+    return gate.compact(MESSAGES, candidate, task_id=task, wait_s=WAIT_S, redact=redact)
 
 
 def test_a_narrative_enters_apart_and_only_past_its_fences(platform: Platform) -> None:
@@ -59,6 +59,9 @@ def test_a_narrative_enters_apart_and_only_past_its_fences(platform: Platform) -
             refused = ask(gate, text)
             assert not refused.accepted
             assert {reason.code for reason in refused.reasons} == codes
+        masked = ask(gate, "Write to jane.roe@example.org about it.", redact=True)
+        assert (masked.accepted, masked.redacted) == (True, True), masked.reasons
+        assert "\nWrite to [redacted] about it.\n" in masked.context[2]["content"]
     with platform.gate() as bounded:  # the default policy knows no narrative
         assert {reason.code for reason in ask(bounded, HONEST).reasons} == {"SCHEMA_INVALID", "NOT_RUN"}
         assert ask(bounded, None).accepted

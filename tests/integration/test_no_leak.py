@@ -22,6 +22,7 @@ from pratique.contract.digests import request_sha256
 from pratique.contract.records import Verdict
 from pratique.contract.topics import DEAD_LETTER, WORK
 from streams.adapters.redis_connect import RedisIdentity, connect
+from streams.domain.policy.documents import NARRATIVE_FIELD_ROOTS
 from streams.domain.policy.quarantine_rules import DAY_MS
 from tests.integration.asking import VERDICT_TOPICS, verdicts_since
 from tests.integration.canaries import Canaries
@@ -34,6 +35,7 @@ from topologies.catalog import TOPICS
 pytestmark = pytest.mark.containers
 
 POLICY: Final = "leak-rule"
+NARRATIVES: Final = "leak-narratives"
 RULE: Final[dict[str, Any]] = {
     "codes": ["INJECTION", "ROLE_ASSERTION", "SECRET", "PII", "PREDICATE_CONFLICT"],
     "minimum_characters": 16,
@@ -62,6 +64,14 @@ class Told:
         )
         with platform.gate(policy_id=POLICY) as gate:
             self.planted = list(Planter(platform, gate, self.canaries).everything())
+        platform.publish(
+            NARRATIVES,
+            scan={"field_roots": list(NARRATIVE_FIELD_ROOTS)},
+            deadline_ms=PATIENT_DEADLINE_MS,
+            assurance="BOUNDED_WITH_UNTRUSTED_NARRATIVE",
+        )
+        with platform.gate(policy_id=NARRATIVES) as gate:
+            self.planted += Planter(platform, gate, self.canaries).narratives()
         for record in self.planted:
             platform.log.publish(record.topic, record.value, key=record.key, headers=record.headers)
         self.answers: dict[str, str] = {}
@@ -203,7 +213,13 @@ def test_canaries_are_where_content_may_be(told: Told) -> None:
     """The search finds what is there to find."""
     records = told.platform.log.records(DEAD_LETTER, WORK, since=told.since)
     found = told.canaries.found_in(*(record.value for record in records))
-    assert {"prose of a summary", "garbage on compaction.requested", "a clean memory", "trace value"} <= found
+    assert {
+        "a narrative",
+        "prose of a summary",
+        "garbage on compaction.requested",
+        "a clean memory",
+        "trace value",
+    } <= found
 
 
 @pytest.mark.parametrize("topic", [topic.name for topic in TOPICS if not topic.content])
