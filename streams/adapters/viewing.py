@@ -1,9 +1,10 @@
 """The engine between a worker and its detectors: every field in all its readings, every finding where it really stands.
 
 The contract: each detector sees the fields and, as further fields, their other readings; what it finds in one is
-reported in the original's offsets, with how the text was read as its detail. One thing is reported once: a finding of
-the same detector and type that overlaps one of an earlier reading is that one, and the plain text is the earliest. A
-detector that takes disguises off itself (``own_views``) sees the fields alone.
+reported in the original's offsets, with how the text was read as its detail. Short fields that follow each other in a
+list are read as one as well, for what is split over them; it stands where it begins. One thing is reported once: a
+finding of the same detector and type that overlaps one of an earlier reading is that one, and the plain text is the
+earliest. A detector that takes disguises off itself (``own_views``) sees the fields alone.
 
 Whatever fails leaves no findings, since they would look complete: a detector that raises, or a text whose readings
 exceed the bounds (TOO_LARGE).
@@ -11,28 +12,35 @@ exceed the bounds (TOO_LARGE).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError, PratiqueError, TooLargeError
 from streams.application.ports.detection import has_own_views
 from streams.domain.scanning.finding import Finding, ordered
 from streams.domain.scanning.population import Field
+from streams.domain.scanning.views.model import View
 from streams.domain.scanning.views.readings import readings
 from streams.errors import DetectorError, LanguageUnsupportedError
 
 if TYPE_CHECKING:
     from streams.application.ports.detection import Detector
     from streams.domain.scanning.request import ScanProfile
-    from streams.domain.scanning.views.model import View
 
 VIEWS: Final = "views"
 """Who names what went wrong before any detector looked."""
 
+ACROSS: Final = "across"
+"""How fields that follow each other are read."""
+
 _MOST_DETAIL: Final = 128
+_LONGEST_PART: Final = 256
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 Failure: TypeAlias = tuple[ReasonCode, str]
 
@@ -54,7 +62,7 @@ def detect(
         views = _views(fields, profile)
     except TooLargeError:
         return [], (ReasonCode.TOO_LARGE, VIEWS)
-    further = [Field(path, view.text) for path, (_, view) in views.items()]
+    further = [Field(path, reading.view.text) for path, reading in views.items()]
     found: list[Finding] = []
     for detector in detectors:
         try:
@@ -73,17 +81,66 @@ def detect(
         return [], (ReasonCode.DETECTOR_ERROR, "scan")
 
 
-def _views(fields: Iterable[Field], profile: ScanProfile) -> dict[str, tuple[str, View]]:
-    """Return what fields read as beside themselves, by a path of its own, each with the field's path."""
-    views: dict[str, tuple[str, View]] = {}
+class _Reading(NamedTuple):
+    """A view, and the fields that it is of: one, or several that follow each other."""
+
+    view: View
+    fields: tuple[Field, ...]
+
+    def original(self, finding: Finding) -> Finding | None:
+        """Return a finding of the view as one of the fields; none where there is nothing new to it.
+
+        Raises:
+            MalformedError: It reaches beyond its field.
+        """
+        if not finding.start <= finding.end <= len(self.view.text):
+            raise MalformedError("finding is outside its field")
+        place = self.view.place(finding.start, finding.end)
+        if place is None:
+            return None
+        start, end, kinds = place.start, place.end, place.kinds or self.view.kinds
+        for field in self.fields:
+            if start < len(field.value):
+                break
+            start, end = start - len(field.value), end - len(field.value)
+        if len(self.fields) > 1:
+            if end <= len(field.value):
+                return None  # it is in one field, which was read already
+            end, kinds = len(field.value), (ACROSS, *kinds)
+        return replace(finding, path=field.path, start=start, end=end, detail=_detail(kinds))
+
+
+def _views(fields: Sequence[Field], profile: ScanProfile) -> dict[str, _Reading]:
+    """Return what fields read as beside themselves, by paths of their own."""
+    views: dict[str, _Reading] = {}
     for field in fields:
         for number, view in enumerate(readings(field.value, profile.limits)):
             if number:
-                views[f"{VIEWS}:{number}:{field.path}"] = (field.path, view)
+                views[f"{VIEWS}:{number}:{field.path}"] = _Reading(view, (field,))
+    for several in _following(fields):
+        text = "".join(field.value for field in several)
+        for number, view in enumerate(readings(text, profile.limits)):
+            views[f"{VIEWS}:{ACROSS}:{number}:{several[0].path}"] = _Reading(view, several)
     return views
 
 
-def _original(found: Sequence[Finding], views: Mapping[str, tuple[str, View]]) -> list[Finding]:
+def _following(fields: Iterable[Field]) -> Iterator[tuple[Field, ...]]:
+    """Yield short fields that follow each other in one list; digests are no parts of anything."""
+    for root, several in groupby(fields, key=_list_of):
+        if root:
+            part = tuple(several)
+            if len(part) > 1:
+                yield part
+
+
+def _list_of(field: Field) -> str:
+    """Return which list a field may be a part of; none where it is long, a digest, or in no list."""
+    root, bracket, _ = field.path.partition("[")
+    is_part = bracket and len(field.value) <= _LONGEST_PART and not _DIGEST.fullmatch(field.value)
+    return root if is_part else ""
+
+
+def _original(found: Sequence[Finding], views: Mapping[str, _Reading]) -> list[Finding]:
     """Return one detector's findings where they stand in the fields, each once.
 
     Raises:
@@ -97,16 +154,8 @@ def _original(found: Sequence[Finding], views: Mapping[str, tuple[str, View]]) -
         taken.setdefault(_key(finding), _Spans()).add(finding.start, finding.end)
     rank = {path: number for number, path in enumerate(views)}
     for finding in sorted((item for item in found if item.path in views), key=lambda item: rank[item.path]):
-        path, view = views[finding.path]
-        if not finding.start <= finding.end <= len(view.text):
-            raise MalformedError("finding is outside its field")
-        place = view.place(finding.start, finding.end)
-        if place is None:
-            continue
-        mapped = replace(
-            finding, path=path, start=place.start, end=place.end, detail=_detail(place.kinds or view.kinds)
-        )
-        if taken.setdefault(_key(mapped), _Spans()).add(mapped.start, mapped.end):
+        mapped = views[finding.path].original(finding)
+        if mapped is not None and taken.setdefault(_key(mapped), _Spans()).add(mapped.start, mapped.end):
             kept.append(mapped)
     return kept
 

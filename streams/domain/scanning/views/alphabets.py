@@ -86,6 +86,10 @@ def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     yield from _edit("base64", start, run, said)
     if said is None:
         yield from _glued(run, start, reading)
+    # Backwards letters can make sense forwards by chance, so that both are readings.
+    backwards = run.rstrip("=")[::-1]
+    if "\n" not in run and base64_text(backwards[:_TRIED], _whole):
+        yield from _edit("reversed+base64", start, run, base64_text(backwards, reading))
     for name, pattern, read in (("base32", BASE32, base32_text), ("hex", _HEX, hex_text)):
         for part in pattern.finditer(run):
             yield from _edit(name, start + part.start(), part.group(), read(part.group(), reading))

@@ -46,6 +46,7 @@ _PATTERNS: Final[dict[str, str]] = {
     "rot13-words": rf"(?i)\b(?:{'|'.join(ROT13_WORDS)})\b",
     "reversed": rf"(?:{'|'.join(REVERSED_SHAPES)})(?:$|[^A-Za-z0-9])",
     "reversed-words": rf"(?i)\b(?:{'|'.join(REVERSED_WORDS)})\b",
+    "dense": rf"(?:[A-Za-z][0-9]{_TOKEN}*){{3}}",
     "leet": rf"(?i)(?:{'|'.join(LEET_WORDS)})",
 }
 

@@ -24,6 +24,7 @@ _ADDED: Final = re.compile(
 _LISTED: Final = re.compile(rf"(?<!\\)({_QUOTES})\s{{0,16}},\s{{0,32}}(?=\1).")
 
 _APART: Final = re.compile(r"(?<!\S)[!-~]([ ,;:|/*~._\n-])(?:[!-~]\1){3,}")
+_APART_SENTENCE: Final = re.compile(r"(?<!\S)[!-~]([:|/*~_-])(?:[ -~]\1){3,}")
 _APART_WIDER: Final = re.compile(r"(?<!\S)[!-~]([ ,;:|/*~._\n-]{2,3})(?:[!-~]\1){3,}")
 
 _OF_WORD: Final = re.compile(r"[A-Za-z0-9]")
@@ -80,7 +81,7 @@ def _listed(text: str) -> Iterator[Change]:
 
 
 def _apart(text: str) -> Iterator[Change]:
-    for pattern in (_APART, _APART_WIDER):
+    for pattern in (_APART_SENTENCE, _APART, _APART_WIDER):
         for run in pattern.finditer(text):
             if len(_OF_WORD.findall(run.group())) < _FEWEST_LETTERS:
                 continue

@@ -112,15 +112,16 @@ def plain(text: str) -> View:
     return View(text, (Piece(0, size, 0, size, range(size)),))
 
 
-def rewrite(view: View, edits: Sequence[Edit]) -> View:
+def rewrite(view: View, edits: Sequence[Edit], context: int = CONTEXT) -> View:
     """Return a view with edits made and what is far from all of them left out.
 
     Args:
         view: What is rewritten.
         edits: At least one; ascending and apart from each other, each within the text and not empty.
+        context: Characters that are kept on both sides of an edit.
     """
     builder = _Builder(view)
-    for first, last, inside in _windows(view.text, edits):
+    for first, last, inside in _windows(view.text, edits, context):
         builder.leave_out()
         place = first
         for edit in inside:
@@ -207,32 +208,32 @@ class _Builder:
         self._size = end
 
 
-def _windows(text: str, edits: Sequence[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
+def _windows(text: str, edits: Sequence[Edit], context: int) -> Iterator[tuple[int, int, list[Edit]]]:
     """Yield stretches that hold edits with what stands beside them, apart from each other."""
     first = last = 0
     inside: list[Edit] = []
     for edit in edits:
-        if inside and edit.start - CONTEXT > last:
-            last = _upto(text, inside[-1].end)
+        if inside and edit.start - context > last:
+            last = _upto(text, inside[-1].end, context)
             yield first, last, inside
             inside = []
         if not inside:
-            first = max(last, _from(text, edit.start))
+            first = max(last, _from(text, edit.start, context))
         inside.append(edit)
-        last = edit.end + CONTEXT
+        last = edit.end + context
     if inside:
-        yield first, _upto(text, inside[-1].end), inside
+        yield first, _upto(text, inside[-1].end, context), inside
 
 
-def _from(text: str, start: int) -> int:
+def _from(text: str, start: int, context: int) -> int:
     """Return where a window begins: at a token's edge, where there is one."""
-    low = max(0, start - CONTEXT)
+    low = max(0, start - context)
     edge = _NO_TOKEN.search(text, low, start) if low else None
     return edge.start() if edge else low
 
 
-def _upto(text: str, end: int) -> int:
-    high = min(len(text), end + CONTEXT)
+def _upto(text: str, end: int, context: int) -> int:
+    high = min(len(text), end + context)
     edge = _NO_TOKEN.search(text[end:high][::-1]) if high < len(text) else None
     return high - edge.start() if edge else high
 

@@ -19,8 +19,8 @@ from streams.domain.scanning.views.encodings import decoded
 from streams.domain.scanning.views.families import families
 from streams.domain.scanning.views.joining import JOINED, joined
 from streams.domain.scanning.views.limits import DEFAULT_LIMITS
-from streams.domain.scanning.views.model import Edit, View, plain, rewrite
-from streams.domain.scanning.views.turning import TURNS, turned
+from streams.domain.scanning.views.model import CONTEXT, Edit, View, plain, rewrite
+from streams.domain.scanning.views.turning import TURNS, turned, turned_tokens
 
 
 def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
@@ -62,23 +62,27 @@ class _Reader:
             yield clear, False
         for base in (view, clear):
             if base is not None:
-                for edits in self._layers(base):
-                    made = self._new(base, edits)
+                for edits, context in self._layers(base):
+                    made = self._new(base, edits, context)
                     if made is not None:
                         yield made, True
 
-    def _layers(self, view: View) -> Iterator[list[Edit]]:
+    def _layers(self, view: View) -> Iterator[tuple[list[Edit], int]]:
+        """Yield edits that make one reading each, and how much of what stands beside them belongs to it."""
         held = families(view.text)
         if held:
-            yield from decoded(view.text, held, self._budget)
+            layers = decoded(view.text, held, self._budget)
             # What was put together or turned round in one go is not once more: that would only make other parts of it.
             if JOINED not in view.kinds:
-                yield from joined(view.text, held)
+                layers += joined(view.text, held)
             if not TURNS.intersection(view.kinds):
-                yield from turned(view.text, held)
+                layers += turned(view.text, held)
+                read = {place for edits in layers for edit in edits for place in (edit.start, edit.end)}
+                yield from ((edits, 0) for edits in turned_tokens(view.text, held, read))
+            yield from ((edits, CONTEXT) for edits in layers)
 
-    def _new(self, view: View, edits: list[Edit]) -> View | None:
-        made = rewrite(view, edits) if edits else None
+    def _new(self, view: View, edits: list[Edit], context: int = CONTEXT) -> View | None:
+        made = rewrite(view, edits, context) if edits else None
         if made is None or made.text in self._seen:
             return None
         self._budget.spend(len(made.text))

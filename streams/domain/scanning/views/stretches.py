@@ -34,10 +34,15 @@ class Change(NamedTuple):
 def apart(changes: Iterable[Change]) -> list[Change]:
     """Return changes in order, without those that overlap one before them."""
     kept: list[Change] = []
-    for change in sorted(changes):
+    for change in sorted(changes, key=_span):
         if not kept or change.start >= kept[-1].end:
             kept.append(change)
     return kept
+
+
+def _span(change: Change) -> tuple[int, int]:
+    """Sort the longer of two changes at one place first."""
+    return change.start, -change.end
 
 
 def stretched(text: str, changes: Sequence[Change], low: int, high: int) -> Iterator[Edit]:

@@ -1,13 +1,16 @@
 """What is turned, turned back: letters shifted by thirteen, text backwards, digits and signs for letters.
 
-The contract: text is turned only where it is known by its shape (``streams.domain.scanning.views.shapes``): a token
-that begins, turned, as vendors' tokens do, or a line with several words that only turned are any. Prose, digests and
-data have none of that and are left alone. What is shifted keeps its places; what is backwards has that of all of it.
+The contract: text is turned only where it looks like it: a token of mixed letters and digits, alone; one that begins,
+turned, as vendors' tokens do (``streams.domain.scanning.views.shapes``); a line with several words that only turned are
+any. Prose, digests and long data have none of that. What is shifted keeps its places; what is backwards has that of all
+of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import re2
@@ -35,6 +38,10 @@ _SHIFTED_WORD: Final = re2.compile(rf"(?i)\b(?:{'|'.join(ROT13_WORDS)})\b")
 _REVERSED_WORD: Final = re2.compile(rf"(?i)\b(?:{'|'.join(REVERSED_WORDS)})\b")
 _LEET_WORD: Final = re2.compile("(?i)" + "|".join(f"({word})" for word in LEET_WORDS))
 _FEWEST_WORDS: Final = 2
+_TOKEN: Final = re.compile(r"[0-9A-Za-z_.=+/:@~-]{20,}")
+_MIXED: Final = re.compile(r"[A-Za-z][0-9]")
+_LEAST_MIXED: Final = 3
+_HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F:.-]+")
 _LONGEST: Final = 512
 
 
@@ -57,6 +64,39 @@ def turned(text: str, held: frozenset[str]) -> list[list[Edit]]:
         if edits:
             layers.append(edits)
     return layers
+
+
+def turned_tokens(text: str, held: frozenset[str], read: AbstractSet[int]) -> list[list[Edit]]:
+    """Return edits that turn each token of letters and digits back, to be read without what stands beside it.
+
+    A token's own beginning shows whether it is one; the words beside it would make one of any string.
+
+    Args:
+        text: Any text.
+        held: The families that it may hold.
+        read: Where something begins or ends that reads otherwise already.
+    """
+    if "dense" not in held:
+        return []
+    tokens = [
+        token
+        for token in _TOKEN.finditer(text)
+        if _is_dense(token.group()) and token.start() not in read and token.end() not in read
+    ]
+    if not tokens:
+        return []
+    return [
+        [
+            Edit(token.start(), token.end(), token.group().translate(ROT13), SHIFTED, range(len(token.group())))
+            for token in tokens
+        ],
+        [Edit(token.start(), token.end(), token.group()[::-1], REVERSED) for token in tokens],
+    ]
+
+
+def _is_dense(token: str) -> bool:
+    """Say whether a token mixes letters and digits, and is no digest, number or long data."""
+    return len(token) <= _LONGEST and len(_MIXED.findall(token)) >= _LEAST_MIXED and not _HEX_DIGITS.fullmatch(token)
 
 
 def _shifted_tokens(text: str) -> Iterator[Edit]:

@@ -1,24 +1,25 @@
-"""What bytes say: text in UTF-8 or UTF-16, or either inside gzip or zlib.
+"""What bytes say: text in UTF-8 or UTF-16, or either in compressed form.
 
 The contract: bytes that are no text are none; of some that are text in part, the longer stretches are read. Unpacking
 spends the field's allowance and stops where that ends, so that a bomb costs no more than the bound and is refused.
 
-It opens no archives (zip, tar, xz): those hold files, and nobody reads them from a field without unpacking them first.
+It opens no archives (zip, tar): those hold files, and nobody reads them from a field without unpacking them first.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import lzma
 import re
 import zlib
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from streams.domain.scanning.decoding import SHORTEST_LETTERS, Decoded
 from streams.domain.scanning.views.budget import Budget
 
-_GZIP: Final = b"\x1f\x8b\x08"
-_ZLIB: Final = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-_ANY_HEADER: Final = 32 + zlib.MAX_WBITS
+_LZMA_MEMORY_BYTES: Final = 16 * 1024 * 1024
 _STEP: Final = 64 * 1024
 _MOST_PACKED: Final = 3
 """Times that packed bytes are unpacked again."""
@@ -41,33 +42,67 @@ def said_by(raw: bytes, budget: Budget) -> Decoded | None:
     Raises:
         TooLargeError: They unpack to more than is left.
     """
-    packed = 0
-    while packed < _MOST_PACKED and raw.startswith((_GZIP, *_ZLIB)):
-        unpacked = _unpacked(raw, budget)
-        if unpacked is None:
+    inner: list[str] = []
+    while len(inner) < _MOST_PACKED and (form := next((form for form in _FORMS if raw.startswith(form[1])), None)):
+        unpacked = _unpacked(raw, form[2](), budget)
+        if not unpacked:
             break
         raw = unpacked
-        packed += 1
+        inner.append(form[0])
     found = _text(raw)
-    return found._replace(inner=("gzip",) * packed) if found and packed else found
+    return found._replace(inner=tuple(inner)) if found and inner else found
 
 
-def _unpacked(raw: bytes, budget: Budget) -> bytes | None:
-    """Return unpacked bytes; a stream that breaks off says what it said until then."""
-    engine = zlib.decompressobj(_ANY_HEADER)
+class _Engine(Protocol):
+    """Unpacks bytes step by step."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _Zlib:
+    """The engine of gzip and zlib with the others' manners: it keeps what it has not unpacked yet."""
+
+    def __init__(self) -> None:
+        self._engine = zlib.decompressobj(32 + zlib.MAX_WBITS)
+
+    @property
+    def eof(self) -> bool:
+        return self._engine.eof
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        return self._engine.decompress(self._engine.unconsumed_tail + data, max_length)
+
+
+def _xz() -> _Engine:
+    return lzma.LZMADecompressor(lzma.FORMAT_AUTO, _LZMA_MEMORY_BYTES)
+
+
+_FORMS: Final[tuple[tuple[str, tuple[bytes, ...], Callable[[], _Engine]], ...]] = (
+    ("gzip", (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"), _Zlib),
+    ("bzip2", (b"BZh",), bz2.BZ2Decompressor),
+    ("xz", (b"\xfd7zXZ\x00",), _xz),
+)
+
+
+def _unpacked(raw: bytes, engine: _Engine, budget: Budget) -> bytes:
+    """Return unpacked bytes; a stream that breaks off says what it said until then.
+
+    Raises:
+        TooLargeError: There are more than is left.
+    """
     out = bytearray()
-    rest = raw
     try:
-        while rest and not engine.eof:
-            part = engine.decompress(rest, _STEP)
+        part = engine.decompress(raw, _STEP)
+        while part:
             budget.spend(len(part))
             out += part
-            rest = engine.unconsumed_tail
-            if not part and not rest:
-                break
-    except zlib.error:
+            part = b"" if engine.eof else engine.decompress(b"", _STEP)
+    except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
         pass
-    return bytes(out) or None
+    return bytes(out)
 
 
 def _text(raw: bytes) -> Decoded | None:

@@ -69,6 +69,38 @@ def test_no_finding_reaches_across_what_was_left_out() -> None:
     assert found("%3Csecr" + " words" * 60 + " et%3E") == []
 
 
+def listed(*values: str) -> list[Finding]:
+    fields = [Field("summary_text", "Plain."), *(Field(f"ids[{place}]", value) for place, value in enumerate(values))]
+    findings, failure = detect(fields, PROFILE, [SCRIPTED])
+    assert failure is None
+    return findings
+
+
+def test_what_is_split_over_short_fields_of_a_list_stands_where_it_begins() -> None:
+    (finding,) = listed("one", "two <sec", "ret> three")
+    assert finding == Finding(Category.SECRET, "scripted", "mark", "ids[1]", 4, 8, 0.9, "across")
+
+
+def test_it_may_be_disguised_as_well() -> None:
+    run = encoded("words and <secret> and words")
+    (finding,) = listed("one " + run[:15], run[15:] + " two")
+    assert (finding.path, finding.start, finding.end, finding.detail) == ("ids[0]", 4, 19, "across+base64")
+
+
+def test_what_is_in_one_field_is_found_there_alone() -> None:
+    assert [(item.path, item.detail) for item in listed("<secret>", "and", encoded("words <secret> words"))] == [
+        ("ids[0]", ""),
+        ("ids[2]", "base64"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "values", [("<sec", "0" * 64, "ret>"), ("<sec", "x" * 300 + "ret>"), ("<sec" + "x" * 300, "ret>")]
+)
+def test_long_fields_and_digests_are_no_parts(values: tuple[str, ...]) -> None:
+    assert listed(*values) == []
+
+
 class Recorder(ScriptedDetector):
     """Remembers what it was given, and finds nothing."""
 

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
+import lzma
 import re
 import zlib
 from collections.abc import Callable
@@ -42,6 +44,9 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     ),
     "gzip": ("base64+gzip", lambda text: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()),
     "zlib": ("hex+gzip", lambda text: zlib.compress(text.encode()).hex()),
+    "bzip2": ("base64+bzip2", lambda text: base64.b64encode(bz2.compress(text.encode())).decode()),
+    "xz": ("base64+xz", lambda text: base64.b64encode(lzma.compress(text.encode())).decode()),
+    "base64 backwards": ("reversed+base64", lambda text: _base64(text + "..")[::-1]),
     "UTF-16": ("base64", lambda text: base64.b64encode(text.encode("utf-16-le")).decode()),
     "UTF-16 with a mark": ("base64", lambda text: base64.b64encode(text.encode("utf-16")).decode()),
     "base32": ("base32", lambda text: base64.b32encode(text.encode()).decode()),
@@ -135,6 +140,7 @@ TORN: Final[dict[str, tuple[str, str]]] = {
     "a list": ("joined", "['" + "', '".join(re.findall(".{1,9}", TOKEN)) + "'].join('')"),
     "letter by letter": ("joined", " ".join(TOKEN)),
     "with hyphens": ("joined", "-".join(TOKEN)),
+    "with hyphens in a sentence": ("joined", "-".join(f"is {TOKEN} so")),
     "with two signs": ("joined", ", ".join(TOKEN)),
     "a letter a line": ("joined", "\n".join(TOKEN)),
     "two lines": ("joined", TOKEN[:14] + "\n" + TOKEN[14:]),
@@ -191,7 +197,7 @@ def test_depth_is_policy_s() -> None:
         'print("hello", "world", sep=", ")',
         "a b c, or x - y - z; e.g. i.e. o.k.",
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 file.txt",
-        base64.b64encode(bytes(range(128, 256))).decode(),
+        base64.b64encode(bytes(range(128, 256)) * 4).decode(),
         "Ein Satz über Größe, naïve Café-Gäste und 5 € – fertig.",
         "Обычный текст, в нём 12 слов.",
         "中文句子，有全角标点：没有别的。",
@@ -230,6 +236,12 @@ BOMB: Final = base64.b64encode(gzip.compress(b"a" * 3_000_000, mtime=0)).decode(
 def test_a_bomb_is_too_large() -> None:
     with pytest.raises(TooLargeError):
         list(readings(BOMB, ViewLimits(max_characters=2_000_000)))
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, zlib.compress])
+def test_a_bomb_of_another_form_is_too_large(pack: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(TooLargeError):
+        list(readings(base64.b64encode(pack(b"a" * 3_000_000)).decode(), ViewLimits(max_characters=2_000_000)))
 
 
 def test_a_bomb_inside_a_bomb_is_too_large() -> None:
