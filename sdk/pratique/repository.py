@@ -22,7 +22,13 @@ from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
 from pratique.pinned import Document, PinnedPolicy
 from pratique.policy.client import PolicyReader
-from pratique.policy.errors import PolicyError, PolicyExpiredError, PolicyUnavailableError, TargetUnknownError
+from pratique.policy.errors import (
+    PolicyError,
+    PolicyExpiredError,
+    PolicyNotLoadedError,
+    PolicyUnavailableError,
+    TargetUnknownError,
+)
 
 REFRESH_MS: Final = 30_000
 """How long a look-up relies on the last refresh."""
@@ -41,9 +47,9 @@ _COMMITMENTS: Final = "commitments"
 
 @dataclass(slots=True)
 class _Known:
-    """What was learned under one version of the repository."""
+    """What was learned under one edition of the repository."""
 
-    version: int
+    edition: str
     trust: TrustTarget | None
     newest: dict[tuple[str, str], tuple[PinnedPolicy, int]]
     """By tenant and policy, with the first moment at which a role that vouches for it has expired."""
@@ -63,7 +69,7 @@ class RepositoryPolicies:
         self._clock = clock
         self._refresh_ms = refresh_ms
         self._lock = threading.RLock()
-        self._known = _Known(0, None, {})
+        self._known = _Known("", None, {})
         self._sets: dict[tuple[str, str], PinnedPolicy] = {}
         self._asked_at: int | None = None
         self._role_expires_at_ms = _NEVER
@@ -114,9 +120,17 @@ class RepositoryPolicies:
         if self._asked_at is not None and 0 <= now - self._asked_at < age_ms:
             return
         self._asked_at = now
-        self._reader.refresh()
-        if self._reader.version != self._known.version:
-            self._known = _Known(self._reader.version, None, {})
+        try:
+            self._reader.refresh()
+        except PolicyExpiredError:
+            self._asked_at = None  # refused until it is renewed, and not just once an interval
+            raise
+        except (PolicyUnavailableError, PolicyNotLoadedError):
+            if not self._reader.loaded:
+                raise
+            return  # what is known stands until it expires
+        if self._reader.edition != self._known.edition:
+            self._known = _Known(self._reader.edition, None, {})
 
     def _newest(self, tenant_id: str, policy_id: str) -> PinnedPolicy:
         known = self._known.newest.get((tenant_id, policy_id))

@@ -60,9 +60,10 @@ class _Failed:
 
 @dataclass(slots=True)
 class _Generation:
-    """What was learned under one version of the repository; replaced as a whole by the next."""
+    """What was learned under one edition of the repository; replaced as a whole by the next."""
 
     version: int
+    edition: str
     expires_at_ms: int
     trust: TrustTarget | None = None
     pins: dict[tuple[str, str], _Pinned | _Failed] = field(default_factory=dict)
@@ -115,7 +116,9 @@ class TufPolicyStore:
                 refreshed = self._reader.refresh()
             except PolicyExpiredError as error:
                 self._failed(Freshness.EXPIRED, error, now)
-            except (PolicyUnavailableError, PolicyNotLoadedError, ConfigurationError) as error:
+            except PolicyUnavailableError as error:
+                self._failed(Freshness.NEVER if self._generation is None else Freshness.REFUSED, error, now)
+            except (PolicyNotLoadedError, ConfigurationError) as error:
                 self._failed(Freshness.NEVER if self._generation is None else Freshness.CACHED, error, now)
             else:
                 self._renewed(refreshed, now)
@@ -187,10 +190,14 @@ class TufPolicyStore:
             PolicyExpiredError: What is known has expired.
             PolicyUnavailableError: What the repository says does not verify.
         """
-        if not 0 <= now - self._status.checked_at_ms < self._refresh_ms:
-            with self._lock:
-                if not 0 <= now - self._status.checked_at_ms < self._refresh_ms:
+        # Where something is known, nobody waits for a refresh that is under way: a repository that answers byte by byte
+        # would hold up every look-up, and what is known is held against its expiry below.
+        if self._due(now) and self._lock.acquire(blocking=self._generation is None):
+            try:
+                if self._due(now):
                     self.refresh()
+            finally:
+                self._lock.release()
         generation = self._generation
         if generation is None:
             failure = self._failure or PolicyNotLoadedError("no policy was ever loaded here")
@@ -199,13 +206,16 @@ class TufPolicyStore:
             raise PolicyExpiredError("policy metadata has expired")
         return generation
 
+    def _due(self, now: int) -> bool:
+        return not 0 <= now - self._status.checked_at_ms < self._refresh_ms
+
     def _renewed(self, refreshed: Refreshed, now: int) -> None:
         version, expires_at_ms = self._reader.version, self._reader.expires_at_ms
         old = self._generation
-        if old is not None and old.version == version:
+        if old is not None and old.edition == self._reader.edition:
             old.expires_at_ms = expires_at_ms  # at most the timestamp was renewed; every target is the one it was
         else:
-            self._generation = _Generation(version, expires_at_ms)
+            self._generation = _Generation(version, self._reader.edition, expires_at_ms)
         self._failure = None
         self._status = PolicyStatus(Freshness(refreshed.value), version, now, expires_at_ms, self._reader.detail)
 

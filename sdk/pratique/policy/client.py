@@ -4,7 +4,9 @@ The contract, beyond TUF's own rules (rollback, freeze, expiry, thresholds, dele
 
 1. repository out of reach, what was verified before still valid: go on with it, and say so (``Refreshed.CACHED``);
 2. repository answers with metadata that does not verify: go on with what was verified before while that is valid, and
-   say so (``Refreshed.REFUSED``): an attacker who holds the repository can delay us, which expiry bounds, not more;
+   say so (``Refreshed.REFUSED``): an attacker who holds the repository can delay us, which expiry bounds, not more.
+   What was verified before is a copy of the last top level that verified as a whole, under the newest root: python-tuf
+   keeps each role as it comes, so that its own cache may hold a timestamp whose snapshot was withheld;
 3. metadata past its expiry: ``PolicyExpiredError``;
 4. a target whose bytes are not those of the metadata, or that is missing: ``PolicyUnavailableError``. A copy that was
    verified before is used only in the first two cases, so that it never masks a changed target;
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +38,7 @@ from tuf.api.exceptions import (
     RepositoryError,
 )
 from tuf.api.metadata import Signed, TargetFile, Targets
+from tuf.api.serialization.json import CanonicalJSONSerializer
 from tuf.ngclient import FetcherInterface, Updater
 
 from pratique.contract.canonical import bytes_sha256
@@ -57,6 +61,7 @@ SERVER_ERROR: Final = 500
 
 _METADATA: Final = "metadata/"
 _TARGETS: Final = "targets/"
+_TOP_LEVEL_FILES: Final = ("snapshot.json", "targets.json", "timestamp.json")
 
 
 class Refreshed(Enum):
@@ -108,6 +113,7 @@ class PolicyReader:
         self._updater: Updater | None = None
         self._found = Refreshed.CACHED
         self._detail = ""
+        self._edition = ""
 
     @property
     def detail(self) -> str:
@@ -125,6 +131,14 @@ class PolicyReader:
         return self._updater._trusted_set.snapshot.version if self._updater else 0  # noqa: SLF001 - python-tuf has no public way; held by a test
 
     @property
+    def edition(self) -> str:
+        """Digest of what is published: two that are equal name the same targets; empty where nothing is loaded.
+
+        A version does not say so: whoever stole the snapshot's key may have used the number of the owner's next one.
+        """
+        return self._edition
+
+    @property
     def expires_at_ms(self) -> int:
         """When the top-level metadata in use expires, in milliseconds since the epoch; 0 where none is."""
         return min(map(_expiry_ms, _top_level(self._updater))) if self._updater else 0
@@ -140,7 +154,8 @@ class PolicyReader:
         """
         with self._locked():
             try:
-                self._updater, self._found, self._detail = self._update(self._fetcher), Refreshed.CURRENT, ""
+                self._use(self._update(self._fetcher, self._cache / "metadata"), Refreshed.CURRENT, "")
+                self._keep()
             except ExpiredMetadataError as error:
                 self._detail = f"policy metadata has expired: {error}"
                 raise PolicyExpiredError(self._detail) from error
@@ -204,8 +219,28 @@ class PolicyReader:
         except MalformedError as error:
             raise PolicyError(str(error)) from None
 
-    def _update(self, fetcher: FetcherInterface) -> Updater:
-        metadata = self._cache / "metadata"
+    def _use(self, updater: Updater, found: Refreshed, detail: str) -> None:
+        self._updater, self._found, self._detail = updater, found, detail
+        trusted = updater._trusted_set  # noqa: SLF001 - as above
+        serializer = CanonicalJSONSerializer()
+        published = b"".join(serializer.serialize(signed) for signed in (trusted.snapshot, trusted.targets))
+        self._edition = bytes_sha256(published)
+
+    def _keep(self) -> None:
+        """Keep a copy of the top level that has just verified as a whole."""
+        metadata, verified = self._cache / "metadata", self._cache / "verified"
+        timestamp = verified / "timestamp.json"
+        if timestamp.exists() and timestamp.read_bytes() == (metadata / "timestamp.json").read_bytes():
+            return
+        with tempfile.TemporaryDirectory(dir=self._cache) as folder:
+            new = Path(folder, "verified")
+            new.mkdir()
+            for name in _TOP_LEVEL_FILES:
+                shutil.copyfile(metadata / name, new / name)
+            shutil.rmtree(verified, ignore_errors=True)
+            new.rename(verified)
+
+    def _update(self, fetcher: FetcherInterface, metadata: Path) -> Updater:
         metadata.mkdir(parents=True, exist_ok=True)
         try:
             updater = Updater(
@@ -230,12 +265,28 @@ class PolicyReader:
             PolicyExpiredError: What was verified before is past its expiry.
         """
         self._found = Refreshed.CACHED if beyond is None else Refreshed.REFUSED
+        metadata, verified, played = (self._cache / name for name in ("metadata", "verified", "played-back"))
         try:
-            self._updater = self._update(CacheFetcher(self._cache / "metadata", beyond))
+            if verified.exists():
+                self._lay_out(metadata, played)
+            source, used = (verified, played) if verified.exists() else (metadata, metadata)
+            self._use(self._update(CacheFetcher(source, beyond), used), self._found, self._detail)
         except ExpiredMetadataError as error:
             raise PolicyExpiredError(f"policy metadata has expired: {error}; {self._detail}") from error
         except (RepositoryError, DownloadError):
             raise otherwise from None
+
+    @staticmethod
+    def _lay_out(metadata: Path, played: Path) -> None:
+        """Make python-tuf a directory that knows every root and delegated role that was seen, and no top level.
+
+        The newest root judges, so that nobody goes on with what a withdrawn key signed.
+        """
+        shutil.rmtree(played, ignore_errors=True)
+        played.mkdir()
+        for kept in metadata.iterdir():
+            if kept.name not in _TOP_LEVEL_FILES and kept.name != "root.json":
+                (played / kept.name).symlink_to(kept.absolute())
 
     def _content(self, updater: Updater, target: TargetFile) -> bytes:
         """Return a target's bytes, as the rules of this module's contract have them.
@@ -330,11 +381,20 @@ def _top_level(updater: Updater) -> tuple[Signed, ...]:
 
 
 def _delegated(updater: Updater, path: str) -> list[Signed]:
+    """Return the delegated roles that were asked for a path, at any depth: each had a say in what was found."""
     trusted = updater._trusted_set  # noqa: SLF001 - as above
-    if path in trusted.targets.targets or trusted.targets.delegations is None:
-        return []
-    roles = [trusted.get(name) for name, _ in trusted.targets.delegations.get_roles_for_target(path)]
-    return [role for role in roles if isinstance(role, Targets)]
+    found: dict[str, Signed] = {}
+    waiting = [trusted.targets]
+    while waiting:
+        role = waiting.pop()
+        if path in role.targets or role.delegations is None:
+            continue
+        for name, _ in role.delegations.get_roles_for_target(path):
+            below = trusted.get(name)
+            if isinstance(below, Targets) and name not in found:
+                found[name] = below
+                waiting.append(below)
+    return list(found.values())
 
 
 def _expiry_ms(signed: Signed) -> int:

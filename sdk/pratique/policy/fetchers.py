@@ -42,13 +42,19 @@ class DirectoryFetcher(FetcherInterface):
             raise DownloadError("path leads out of the policy repository")
         if not self._directory.is_dir():
             raise DownloadError(f"policy repository {self._directory} is not there")
-        try:
-            content = (self._directory / relative).read_bytes()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            raise DownloadHTTPError(f"{relative} is not in the policy repository", NOT_FOUND) from None
-        except OSError as error:
-            raise DownloadError(f"{relative} can't be read: {error.strerror}") from None
-        return (content[start : start + CHUNK_BYTES] for start in range(0, len(content), CHUNK_BYTES))
+        return self._pieces(self._directory / relative, _piece(self._directory / relative, 0))
+
+    @staticmethod
+    def _pieces(path: Path, first: bytes) -> Iterator[bytes]:
+        """Yield a file piece by piece: whoever reads stops at the length it expects, however long the file is.
+
+        It is open for each piece alone, since whoever stops never says so.
+        """
+        piece, offset = first, 0
+        while piece:
+            yield piece
+            offset += len(piece)
+            piece = _piece(path, offset) if len(piece) == CHUNK_BYTES else b""
 
 
 class HttpFetcher(FetcherInterface):
@@ -83,7 +89,7 @@ class CacheFetcher(FetcherInterface):
     so that what has expired is refused as expired and not as missing.
 
     Args:
-        metadata_directory: python-tuf's own metadata cache.
+        metadata_directory: The copies of the top level that are played back.
         beyond: Where delegated roles and targets are fetched, which verify or not by the metadata played back; null
             where the repository is out of reach.
     """
@@ -104,6 +110,17 @@ class CacheFetcher(FetcherInterface):
             return iter((self._directory.joinpath(f"{played_back[1]}.json").read_bytes(),))
         except OSError:
             raise DownloadError(f"no {played_back[1]} in the cache") from None
+
+
+def _piece(path: Path, offset: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(CHUNK_BYTES)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        raise DownloadHTTPError(f"{path.name} is not in the policy repository", NOT_FOUND) from None
+    except OSError as error:
+        raise DownloadError(f"{path.name} can't be read: {error.strerror}") from None
 
 
 def fetcher_for(repository: str) -> FetcherInterface:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.hostile import Hostile
 from tests.fakes.policy import PolicyWorld, make_development_set
 
 
@@ -18,3 +19,8 @@ def pristine_policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(pristine_policy: Path, tmp_path: Path) -> PolicyWorld:
     return PolicyWorld(Path(shutil.copytree(pristine_policy, tmp_path / "set")))
+
+
+@pytest.fixture
+def hostile(world: PolicyWorld) -> Hostile:
+    return Hostile(world)
