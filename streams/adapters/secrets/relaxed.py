@@ -28,9 +28,9 @@ PREFIX: Final = "catalogue."
 
 _NO_SECRET: Final = re.compile(
     r"(?:client|account|project|tenant|application|app|access|organi[sz]ation|key|user|team|site|merchant)-?(?:id|name)\b"
-    r"|username|-host|-url\b|-domain|cloud-name|token-name|-repository|credential-uri|connection-string|tf-password|\.private-key$"
+    r"|username|-host|-url\b|-domain|cloud-name|token-name|-repository|credential-uri|connection-string|tf-password|\.private-key$|\.jwt"
 )
-"""The last four find what the families find, with fewer mistakes."""
+"""The last five find what the families find, with fewer mistakes."""
 
 _CLOSINGS: Final = (
     r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)""",

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import uuid
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams.adapters.secrets.detector import SecretsDetector, outermost
-from streams.adapters.secrets.families import Match, family_files
+from streams.adapters.secrets.families import Family, Match, family_files
 from streams.adapters.secrets.relaxed import relaxed_rules
 from streams.domain.scanning.finding import Category, Finding, check_name
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
+from streams.errors import DetectorError
 from tests.fakes.tokens import token
 
 PROFILE = ScanProfile(("en",), ("EMAIL_ADDRESS",))
@@ -98,6 +100,17 @@ def test_what_lies_within_another_match_is_not_repeated() -> None:
     inner, outer, apart = Match("a", 2, 5), Match("b", 0, 6), Match("c", 6, 9)
     assert outermost([inner, apart, outer]) == [outer, apart]
     assert outermost([Match("a", 0, 3), Match("b", 0, 3)]) == [Match("a", 0, 3)]
+
+
+def test_an_engine_that_fails_says_nothing_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Family, text: bytes) -> Iterator[Match]:
+        raise ValueError(text.decode())
+
+    monkeypatch.setattr(Family, "matches", fail)
+    with pytest.raises(DetectorError) as raised:
+        find("a planted word")
+    assert str(raised.value) == "secrets failed"
+    assert raised.value.__cause__ is None
 
 
 def test_the_manifest_is_the_same_for_every_instance() -> None:
