@@ -152,6 +152,11 @@ _FINDING: Final = (
     b'"tenant_id":"tenant-a"}' % (b"d" * 64)
 )
 
+_CONFIGURATION: Final = (
+    b'{"actions":{"INJECTION":[{"detector":"injection","minimum_score":85}]},"manifest_sha256":"%b",'
+    b'"schema_version":"pratique.scanner-configuration.v1"}' % (b"7" * 64)
+)
+
 DIGESTS: Final[tuple[Digest, ...]] = (
     Digest(
         "source_message_sha256s[i]",
@@ -386,10 +391,18 @@ DIGESTS: Final[tuple[Digest, ...]] = (
     Digest(
         "scanner_sha256",
         "the scanner",
-        "the manifest of every detector, version, rule and model, allow-lists included",
+        "the manifest of every detector, version, rule and model",
         Form.CANONICAL,
         CONTRACT,
         b'{"detectors":[]}',
+    ),
+    Digest(
+        "scanner_sha256 (with rules)",
+        "the scanner under a policy that has `allow` or `actions`",
+        "`{schema_version, manifest_sha256, allow, actions}`, what policy does not have left out",
+        Form.CANONICAL,
+        CONTRACT,
+        _CONFIGURATION,
     ),
     Digest(
         "content_sha256",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pratique.contract.canonical import bytes_sha256
 from streams.domain.policy.scan_rules import (
     MAX_ENTRIES,
     NO_RULES,
@@ -15,6 +16,7 @@ from streams.domain.policy.scan_rules import (
     scan_rules,
 )
 from streams.errors import PolicyError
+from tests.vectors.digest_table import DIGESTS
 
 DIGEST = "a" * 64
 BY_DIGEST: dict[str, Any] = {
@@ -109,6 +111,11 @@ def test_a_list_that_is_none_is_refused(allow: Any) -> None:  # noqa: ANN401 - J
 def test_only_what_is_scored_by_degree_can_be_turned_down(actions: Any) -> None:  # noqa: ANN401 - JSON
     with pytest.raises(PolicyError):
         scan_rules({"actions": actions})
+
+
+def test_the_digest_is_the_published_one() -> None:
+    (published,) = (item for item in DIGESTS if item.name == "scanner_sha256 (with rules)")
+    assert configured_sha256("7" * 64, scan_rules({"actions": ACTIONS})) == bytes_sha256(published.example)
 
 
 def test_rules_are_part_of_what_pins_a_scanner() -> None:
