@@ -102,15 +102,19 @@ class PresidioDetector:
         """Return what scans for a profile; it is kept for a while."""
         return self._select(profile)
 
-    def _selected(self, profile: ScanProfile) -> Scanner:
-        """Return the scanner of a profile: one recogniser of a kind, with the context words of all its languages."""
-        from streams.adapters.pii.scanner import Scanner  # noqa: PLC0415
-
+    def recognizers_of(self, profile: ScanProfile) -> list[list[Any]]:
+        """Return a profile's recognisers, of each kind one for every language that it has."""
         by_kind: dict[str, list[Any]] = {}
         for language, item in self._recognizers:
             if language in profile.language_profiles and set(item.supported_entities) & set(profile.entity_types):
                 by_kind.setdefault(item.name, []).append(item)
-        return Scanner(by_kind[kind] for kind in sorted(by_kind))
+        return [by_kind[kind] for kind in sorted(by_kind)]
+
+    def _selected(self, profile: ScanProfile) -> Scanner:
+        """Return the scanner of a profile: one recogniser of a kind, with the context words of all its languages."""
+        from streams.adapters.pii.scanner import Scanner  # noqa: PLC0415 - only worker processes load engines
+
+        return Scanner(self.recognizers_of(profile))
 
 
 def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:

@@ -6,6 +6,7 @@ longest where they are as sure. ``indexed=False`` runs every pattern over every 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -115,8 +116,8 @@ def rule_of(items: Sequence[Any]) -> Rule:
         special = mail_addresses(forms[0], first.validate_result)
         forms = (dataclasses.replace(forms[0], hint="@", is_shape=True),)
     elif hasattr(first, "spans"):
-        regions = tuple(dict.fromkeys(code for item in items for code in item.supported_regions))
-        first.supported_regions = regions
+        first = copy.copy(first)  # the profile's regions are not every profile's
+        first.supported_regions = tuple(dict.fromkeys(code for item in items for code in item.supported_regions))
         special = first.spans
     alone_punctuated = getattr(first, "alone_punctuated", entity not in NEEDS_A_WORD and entity != "CREDIT_CARD")
     return Rule(
