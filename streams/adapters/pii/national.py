@@ -363,6 +363,22 @@ NATIONAL_NUMBERS: Final = (
         ("জাতীয় পরিচয়", "এনআইডি", "nid"),
     ),
     NationalNumber(
+        "UK_DRIVING_LICENCE",
+        ("en",),
+        _D + r"[A-Z]{1,5}9{0,4} ?\d{3} ?\d{3} ?[A-Z][A-Z9] ?\d[A-Z0-9]{2}(?: ?\d{2})?" + _E,
+        check.any_number,
+        Alone.NEVER,
+        ("dvla", "driving licence", "driving license", "driver's licence", "licence number", "license number"),
+    ),
+    NationalNumber(
+        "UK_NINO",
+        ("en",),
+        _D + r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{3} ?\d{3} ?[A-D]" + _E,
+        check.any_number,
+        Alone.NEVER,
+        ("national insurance", "nino", "ni number", "ni no"),
+    ),
+    NationalNumber(
         "IE_PPS",
         ("en",),
         _D + r"\d{7}[A-W][A-IW]?" + _E,

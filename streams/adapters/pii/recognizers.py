@@ -91,6 +91,7 @@ class BirthDateRecognizer(PatternRecognizer):
             rf"(?<![\w./-])(?:{_DAYS}([-./]) ?{_MONTHS}|{_MONTHS}([-/]){_DAYS})(?:\1|\2) ?{_YEAR}(?![\w-])",
             rf"(?<![\w./-]){_DAYS}(?:st|nd|rd|th|er|\.|º)?(?: de| di)? {_NAMED}\.?,?(?: de| del)? {_YEARS}(?![\w-])",
             rf"(?<!\w){_NAMED}\.? {_DAYS}(?:st|nd|rd|th)?,? {_YEARS}(?![\w-])",
+            rf"(?<![\w./-]){_DAYS}([-./ ]){_NAMED}\1{_YEAR}(?![\w-])",
             rf"{_YEARS} ?[年년] ?{_MONTHS} ?[月월] ?{_DAYS} ?[日일]",
         )
         super().__init__(
