@@ -73,8 +73,17 @@ def measured(title: str, detector: PresidioDetector, profile: ScanProfile, texts
         _judged(scanner, text, results) != _spans(scanner, text) for text, results in zip(texts, found, strict=True)
     )
     own = statistics.median(others)
-    speeds = [round(size / seconds, 3) for seconds in (theirs, first, own)]
-    return Ratio(title, len(scanner.rules), round(size, 3), *speeds, round(theirs / own, 1), len(texts), differ)
+    return Ratio(
+        title,
+        len(scanner.rules),
+        round(size, 3),
+        round(size / theirs, 3),
+        round(size / first, 3),
+        round(size / own, 3),
+        round(theirs / own, 1),
+        len(texts),
+        differ,
+    )
 
 
 def _seconds(run: Callable[[], None]) -> float:
