@@ -10,10 +10,12 @@ import pytest
 from pratique.contract.canonical import canonical_sha256
 from pratique.contract.reasons import ReasonCode
 from streams.application.ports.detection import Detection, ScanPool, ScanResponse
+from streams.domain.policy.scan_rules import AllowEntry, ScanRules, Threshold, configured_sha256
+from streams.domain.scanning.applying import value_sha256
 from streams.domain.scanning.population import Field, scan_population
 from streams.domain.scanning.request import Decision, ScanProfile, ScanRequest, check_binding, scan_request
 from tests.fakes.detectors import BREAK
-from tests.unit.streams.domain.scanning.builders import context, policy
+from tests.unit.streams.domain.scanning.builders import SCANNER, context, policy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -110,6 +112,23 @@ class ScanPoolCases:
         detection = use(lambda pool: pool.detect([Field("text", "<pii>")], PROFILE, timeout_ms=30_000))
         assert isinstance(detection, Detection)
         assert [item.path for item in detection.findings] == ["text"]
+
+    def test_policys_rules_are_applied_where_the_values_are(self, use: Use) -> None:
+        entry = AllowEntry("known", "SECRET", "an example", 1_000, value_sha256=value_sha256("<secret>"))
+        rules = ScanRules((entry,), (Threshold("INJECTION", "scripted", 95),))
+        digest = configured_sha256(SCANNER.scanner_sha256, rules)
+        population = scan_population(context(summary_text="<secret>, <injection> and <pii>"))
+        asked = scan_request(policy(rules=rules, scanner_sha256=digest), population, at_ms=999)
+        response = self.scan(use, asked)
+        check_binding(response.receipt, asked)
+        assert response.receipt.finding_count == 1
+        assert [item.category.value for item in response.detection.findings] == ["PII"]
+        assert response.detection.allowed == {"known": 1}
+        assert response.detection.observed == {"INJECTION/scripted": 1}
+        profile = ScanProfile(("en",), ("EMAIL_ADDRESS",), rules=rules, at_ms=1_000)
+        detection = use(lambda pool: pool.detect([Field("text", "<secret>")], profile, timeout_ms=30_000))
+        assert isinstance(detection, Detection)
+        assert (detection.finding_count, detection.allowed) == (1, {})
 
     def test_many_at_once_are_each_answered_with_their_own(self, use: Use) -> None:
         async def all_at_once(pool: ScanPool) -> list[ScanResponse]:
