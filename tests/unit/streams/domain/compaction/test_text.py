@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.domain.compaction.text import conflict_views
+from streams.domain.compaction.text import conflict_views, free_pieces
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,28 @@ def test_views_are_collapsed_and_folded(text: str) -> None:
     for view in conflict_views(text):
         assert view == " ".join(view.split())
         assert view.isascii() is False or view == view.lower()
+
+
+@given(st.text(alphabet=st.sampled_from('ab .!?\n"\u201c\u201d-*1\u3002\u200b\u00ab'), max_size=60))
+def test_pieces_of_free_text_lie_in_order_inside_it(text: str) -> None:
+    (start, end), *pieces = free_pieces(text)
+    assert (start, end) == (0, len(text))
+    last = 0
+    for start, end in pieces:
+        assert last <= start < end <= len(text)
+        assert text[start:end].strip()
+        last = end
+
+
+def test_pieces_of_free_text_are_its_lines_quotations_and_sentences() -> None:
+    text = 'Notes\n- first item\n2. second item. And "quoted words" here! Last\u3002End'
+    assert [text[start:end].strip() for start, end in free_pieces(text)][1:] == [
+        "Notes",
+        "first item",
+        "second item",
+        "And",
+        "quoted words",
+        "here",
+        "Last",
+        "End",
+    ]
