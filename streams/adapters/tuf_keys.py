@@ -2,17 +2,22 @@
 
 The contract: ``<directory>/<role>/<name>.pem``, mode 0600. A role signs with every key of its folder that the
 repository authorises for it, so a threshold is met by putting the files of several holders together, and a rotation
-by having old and new side by side.
+by having old and new side by side. What was replaced goes into the folder ``replaced`` below, and signs nothing there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.signer import CryptoSigner
 
 from pratique.keyfiles import derived_key_id, ed25519_pem, load_ed25519, write_private_file
+from streams.errors import ConfigurationError
+
+REPLACED: Final = "replaced"
 
 
 class TufKeys:
@@ -47,3 +52,23 @@ class TufKeys:
         name = derived_key_id(role, key.public_key().public_bytes_raw())
         write_private_file(self.folder(role) / f"{name}.pem", ed25519_pem(key))
         return CryptoSigner(key)
+
+    def put_aside(self, role: str, key_ids: Collection[str]) -> tuple[Path, ...]:
+        """Move the files of keys that a role no longer has out of the way; return where they are now.
+
+        Raises:
+            ConfigurationError: A file is readable to others, holds no Ed25519 key, or can't be moved.
+        """
+        moved: list[Path] = []
+        for path in sorted(self.folder(role).glob("*.pem")):
+            if CryptoSigner(load_ed25519(path).private_key).public_key.keyid in key_ids:
+                aside = path.parent / REPLACED / path.name
+                try:
+                    aside.parent.mkdir(mode=0o700, exist_ok=True)
+                    path.replace(aside)
+                except OSError as error:
+                    raise ConfigurationError(
+                        f"{path} can't be moved: {error.strerror}; move it away yourself"
+                    ) from None
+                moved.append(aside)
+        return tuple(moved)

@@ -67,6 +67,25 @@ class Published:
     signed: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """What a rotation came to.
+
+    Attributes:
+        role: The role that has new keys.
+        added: Their TUF key ids.
+        revoked: The TUF key ids that it had before.
+        version: TUF snapshot version.
+        root_version: Version of the root that readers follow to.
+    """
+
+    role: str
+    added: tuple[str, ...]
+    revoked: tuple[str, ...]
+    version: int
+    root_version: int
+
+
 def tenant_role(tenant_id: str) -> str:
     """Return the name of a tenant's delegated role.
 

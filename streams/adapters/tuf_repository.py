@@ -50,6 +50,7 @@ from streams.adapters.tuf_layout import (
     Lifetimes,
     Published,
     RoleKeys,
+    Rotated,
     tenant_role,
     write_whole,
 )
@@ -176,10 +177,12 @@ class TufRepository:
                 state.changed.add(role)
             self._finish(state, now_ms)
 
-    def rotate(self, role: str, now_ms: int) -> None:
+    def rotate(self, role: str, now_ms: int) -> Rotated:
         """Give a role as many new keys as it has in place of them, and sign with them what that role signs.
 
-        The old key files stay where they are: a root is signed by old and new keys. Move them away afterwards.
+        From then on nothing counts that the old keys sign: a revocation is a rotation. A root is signed by its old and
+        its new keys, so that readers follow it. The old key files stay where they are (``TufKeys.put_aside``). Nothing
+        is written where a key is missing that has to sign.
 
         Raises:
             ConfigurationError: There is no such role, or a key that is needed is not at hand.
@@ -188,10 +191,20 @@ class TufRepository:
         with self._locked():
             state = self._load()
             previous = deepcopy(state.root)
-            delegator = state.root if role in TOP_LEVEL else state.targets[Targets.type]
-            for key_id in list(self._role(delegator, role).keyids):
+            delegator = self._delegator(state, role)
+            revoked = tuple(self._role(delegator, role).keyids)
+            for needed in ({Root.type} if delegator is state.root else {Targets.type}) | {
+                Snapshot.type,
+                Timestamp.type,
+            }:
+                if needed != role or role == Root.type:
+                    self._at_hand(needed, state.root)
+            added: list[str] = []
+            for key_id in revoked:
                 delegator.revoke_key(key_id, role)
-                delegator.add_key(self._keys.generate(role).public_key, role)
+                key = self._keys.generate(role).public_key
+                delegator.add_key(key, role)
+                added.append(key.keyid)
             if delegator is state.root:
                 self._write_root(state.root, now_ms, previous=previous)
             else:
@@ -202,6 +215,7 @@ class TufRepository:
                 self._write(name, state.targets[name], now_ms, self._delegator(state, name))
             # A snapshot signed by a key that was replaced no longer verifies: sign it anew in any case.
             self._finish(state, now_ms, force_snapshot=role == Snapshot.type)
+            return Rotated(role, tuple(added), revoked, state.snapshot.version, state.root.version)
 
     def tenants(self) -> tuple[str, ...]:
         """Return the tenants that have a role.
@@ -279,11 +293,24 @@ class TufRepository:
             try:
                 delegator.verify_delegate(role, metadata.signed_bytes, metadata.signatures)
             except RepositoryError:
-                needed = self._role(delegator, role).threshold
-                raise ConfigurationError(
-                    f"role {role} needs {needed} of its keys to sign: expected their files in {self._keys.folder(role)}"
-                ) from None
+                raise self._missing(role, self._role(delegator, role).threshold) from None
         write_whole(self._path(role, signed.version), metadata.to_bytes(JSONSerializer(compact=False)))
+
+    def _at_hand(self, role: str, delegator: Root | Targets) -> None:
+        """Check that a role's keys are here, before anything is written that would need them.
+
+        Raises:
+            ConfigurationError: They are fewer than its threshold.
+        """
+        named = self._role(delegator, role)
+        held = {signer.public_key.keyid for signer in self._keys.signers(role)} & set(named.keyids)
+        if len(held) < named.threshold:
+            raise self._missing(role, named.threshold)
+
+    def _missing(self, role: str, threshold: int) -> ConfigurationError:
+        return ConfigurationError(
+            f"role {role} needs {threshold} of its keys to sign: expected their files in {self._keys.folder(role)}"
+        )
 
     @staticmethod
     def _role(delegator: Root | Targets, role: str) -> Role:

@@ -19,7 +19,7 @@ from streams.adapters.policy_source import read_json, read_source
 from streams.adapters.policy_verify import Verified, verify_repository
 from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_keys import TufKeys
-from streams.adapters.tuf_layout import Published
+from streams.adapters.tuf_layout import Published, Rotated
 from streams.adapters.tuf_repository import TufRepository
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.domain.compaction.compiler import compile_grammar
@@ -33,6 +33,7 @@ __all__ = [
     "DevelopmentSet",
     "Publication",
     "Published",
+    "Rotated",
     "ScannerIdentity",
     "Verified",
     "create_development_set",
@@ -41,6 +42,7 @@ __all__ = [
     "policy_reader",
     "policy_store",
     "publish_policy",
+    "rotate_role",
     "sign_task_commitments",
     "verify_policy",
 ]
@@ -151,6 +153,26 @@ def publish_policy(
     for tenant_id in new_tenants:
         tuf.add_tenant(tenant_id, now_ms)
     return publication, tuf.publish(publication.targets if publication else {}, now_ms)
+
+
+def rotate_role(repository: Path, tuf_keys: Path, role: str) -> tuple[Rotated, tuple[Path, ...]]:
+    """Replace a role's keys now, and put the files of the old ones aside.
+
+    Args:
+        repository: The TUF repository's directory.
+        tuf_keys: The roles' keys; the new ones are written here.
+        role: The role.
+
+    Returns:
+        What it came to, and where the old keys' files are now.
+
+    Raises:
+        ConfigurationError: There is no such role, a key that is needed is not at hand, or a file can't be written.
+        PolicyUnavailableError: The repository can't be read as one.
+    """
+    keys = TufKeys(tuf_keys)
+    rotated = TufRepository(repository, keys).rotate(role, SystemClock().wall_ms())
+    return rotated, keys.put_aside(role, rotated.revoked)
 
 
 def verify_policy(repository: str, root: Path, *, min_deadline_ms: int = MIN_DEADLINE_MS) -> Verified:

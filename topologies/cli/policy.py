@@ -49,26 +49,27 @@ def _scanner_options(command: click.decorators.FC) -> click.decorators.FC:
     return version(digest(command))
 
 
-AUTHORING: Final = {
+ELSEWHERE: Final = {
     "diff": "topologies.cli.policy_diff:diff",
     "explain": "topologies.cli.policy_explain:explain",
     "lint": "topologies.cli.policy_check:lint",
     "prompt": "topologies.cli.policy_explain:prompt",
+    "rotate": "topologies.cli.policy_rotate:rotate",
     "test": "topologies.cli.policy_check:test",
 }
-"""Commands for those who write policy, imported on use."""
+"""Commands of other modules, imported on use."""
 
 
 class _PolicyGroup(click.Group):
-    """The commands below, and those of ``AUTHORING``."""
+    """The commands below, and those of ``ELSEWHERE``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *AUTHORING})
+        return sorted({*super().list_commands(ctx), *ELSEWHERE})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in AUTHORING:
+        if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        module, _, name = AUTHORING[cmd_name].partition(":")
+        module, _, name = ELSEWHERE[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.fakes.policy import DEMO_SOURCE
+from topologies.cli.policy import policy
+
+SCANNER = ["--scanner-version", "fake/1", "--scanner-sha256", "5" * 64]
+ROLES = ["root", "targets", "snapshot", "timestamp", "safety-invariants", "scan-policy", "recall-policy", "tenant-acme"]
+
+
+def answer(*arguments: str | Path, code: int = 0) -> Any:  # noqa: ANN401 - parsed JSON
+    result = CliRunner().invoke(policy, [*map(str, arguments), "--json"])
+    assert result.exit_code == code, result.output
+    return json.loads(result.output)
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("policy") / "set"
+    answer("init", directory, "--source", DEMO_SOURCE, "--tenant", "acme", *SCANNER)
+    return directory
+
+
+@pytest.fixture
+def made(pristine: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(pristine, tmp_path / "set"))
+
+
+def test_every_role_gets_new_keys_and_readers_follow(made: Path) -> None:
+    done = answer("rotate", *ROLES, "--directory", made)
+    assert [row["role"] for row in done] == ROLES
+    for row in done:
+        assert len(row["added"]) == len(row["revoked"]) == len(row["put_aside"]) == 1
+        assert not set(row["added"]) & set(row["revoked"])
+        assert len(list((made / "tuf-keys" / row["role"]).glob("*.pem"))) == 1
+    shutil.rmtree(made / "tuf-keys" / "root" / "replaced")
+    assert answer("verify", "--directory", made)["version"] == done[-1]["version"]
+    assert answer("publish", "--directory", made, *SCANNER)["version"] >= done[-1]["version"]
+    assert answer("verify", "--directory", made)["verified"] is True
+
+
+def test_a_put_aside_key_signs_nothing_when_it_is_put_back(made: Path) -> None:
+    (row,) = answer("rotate", "timestamp", "--directory", made)
+    folder = made / "tuf-keys" / "timestamp"
+    for path in folder.glob("*.pem"):
+        path.unlink()
+    Path(row["put_aside"][0]).rename(folder / "old.pem")
+    assert "role timestamp needs 1" in answer("publish", "--directory", made, "--renew-only", code=2)["error"]
+
+
+@pytest.mark.parametrize(
+    ("role", "missing"),
+    [
+        ("timestamp", "root"),
+        ("timestamp", "snapshot"),
+        ("snapshot", "timestamp"),
+        ("root", "root"),
+        ("targets", "root"),
+        ("scan-policy", "targets"),
+        ("tenant-acme", "timestamp"),
+    ],
+)
+def test_without_a_key_that_has_to_sign_nothing_is_written(made: Path, role: str, missing: str) -> None:
+    shutil.rmtree(made / "tuf-keys" / missing)
+    before = {path: path.read_bytes() for path in made.rglob("*.*") if path.is_file()}
+    assert f"role {missing} needs 1" in answer("rotate", role, "--directory", made, code=2)["error"]
+    assert {path: path.read_bytes() for path in made.rglob("*.*") if path.is_file()} == before
+    assert answer("verify", "--directory", made)["verified"] is True
+
+
+def test_a_role_that_there_is_not_is_named(made: Path) -> None:
+    assert "no role tenant-nobody" in answer("rotate", "tenant-nobody", "--directory", made, code=2)["error"]
