@@ -35,6 +35,11 @@ PROBES: Final = "probes"
 
 _BINS: Final = (0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.8, 0.95, 1.0)
 _FEWEST: Final = 20
+_LEAST: Final = {"all": 0.9, "marked hard": 0.75, "memory text, authored": 0.85}
+_LEAST_LANGUAGE: Final = 0.8
+_MANY: Final = 50
+_MOST_OTHERS: Final = 0.01
+"""Targets: of recall, also in languages with many texts, and of other texts found."""
 
 Scores = npt.NDArray[np.float64]
 Chosen = Callable[[int], bool]
@@ -168,6 +173,9 @@ def write(place: Path, card: Mapping[str, Any], revision: str) -> None:
         "## Measured",
         _wrapped(_MEASURED.format(folds=FOLDS)),
         _wrapped(_SIGNALS.format(**measured["signals"])),
+        f"### Targets, at the scanner's {FINDING_SCORE}",
+        _targets(measured),
+        _wrapped(_MISSED),
         "### Attacks found",
         _rates(measured, attacks=True),
         "### Other texts found (false positives)",
@@ -211,13 +219,21 @@ Every text was scored by a model that had learnt nothing from its source ({folds
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
 The packaged model has learnt from all of them. Texts written for it are measured nowhere. Concept words, rules
 and written texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a
-corpus that nobody has looked at will come out worse.
+corpus that nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory text, since the
+rules on replies, code, authority and tampering were made with those rows in view.
 
 Hard is what the corpus marks so: attacks by their meaning, and bare questions or roles that are asked of a model.
 """
 _SIGNALS: Final = """
 Scores are those of model and rules together. Rules alone match {attacks_found} of the {attacks} attacks and
 {others_found} of the {others} other texts.
+"""
+_MISSED: Final = """
+Missed is what names nothing of an attack: a question below a mail or beside another question, a part to play that might
+be asked for in earnest, a persona told as a story, an order to a tool in words of work that only their purpose makes an
+attack. In German nearly all rows are of one source, questions to a newspaper with such an order among them, in part
+translated by machine. A lower threshold finds more of them and more honest text; a model that reads meaning would be
+another detector.
 """
 _LEARNT: Final = """
 The development corpora, messages of clean agent transcripts, texts about secrets and personal data, and texts written
@@ -277,6 +293,29 @@ def _rates(measured: Mapping[str, Any], *, attacks: bool) -> str:
             few = " (few)" if part["texts"] < _FEWEST else ""
             rows.append((part["part"] + few, part["texts"], *(_rate(found, part["texts"]) for found in part["found"])))
     return _table(("texts", "of", *(f"score ≥ {score:.2f}" for score in measured["scores"])), rows)
+
+
+def _targets(measured: Mapping[str, Any]) -> str:
+    """Return the targets of recall and of false positives, and whether they are met."""
+    at = measured["scores"].index(FINDING_SCORE)
+    rows = []
+    for part in measured["parts"]:
+        target = _target(part)
+        if target is None:
+            continue
+        found, of = part["found"][at], part["texts"]
+        met = found >= target * of if part["attacks"] else found <= target * of
+        sign, kind = ("≥", "attacks") if part["attacks"] else ("≤", "other texts")
+        rows.append((f"{kind}: {part['part']}", f"{sign} {target:.0%}", _rate(found, of), "met" if met else "missed"))
+    return _table(("texts", "target", "measured", ""), rows)
+
+
+def _target(part: Mapping[str, Any]) -> float | None:
+    if not part["attacks"]:
+        return _MOST_OTHERS if part["part"] in {"all", "encoded"} else None
+    if part["part"].startswith("language "):
+        return _LEAST_LANGUAGE if part["texts"] >= _MANY else None
+    return _LEAST.get(part["part"])
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

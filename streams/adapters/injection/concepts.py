@@ -61,14 +61,10 @@ class Lexicon:
 
     def __init__(self, stems: Stems, beginnings: Hashes) -> None:
         self._stems = stems
-        self._by_length: list[tuple[int, Stems]] = []
         self._filters = [
             _Filter(length, stems, beginnings, chosen)
             for length, chosen in ((SHORTEST, stems.lengths < LONG), (LONG, stems.lengths >= LONG))
         ]
-        for length in sorted({int(item) for item in stems.lengths}):
-            chosen = stems.lengths == length
-            self._by_length.append((length, Stems(*(column[chosen] for column in stems))))
 
     def find(self, codes: Codes, grams: Grams) -> Hits:
         """Return all hits in a folded text, in no order."""
@@ -81,36 +77,33 @@ class Lexicon:
         starts[1:] = ~word[:-2]
         lengths = np.zeros(count, np.uint64)
         for item in self._filters:
-            bits = item.lengths(grams.prefixes, starts)
-            lengths[: bits.size] |= bits
+            found = item.lengths(grams.prefixes, starts)
+            lengths[: found.size] |= found
         places = np.flatnonzero(lengths)
         lengths = lengths[places]
-        positions, concepts = [], []
-        for length, stems in self._by_length:
-            possible = places[(lengths >> np.uint64(length)) & np.uint64(1) > 0]
-            possible = possible[possible + length <= codes.size]
-            if not possible.size:
-                continue
-            hashes = substring_hashes(grams.prefixes, possible, possible + length)
-            first = np.searchsorted(stems.keys, hashes)
-            # Several stems may share a key; each is looked at in turn.
-            while True:
-                inside = first < stems.keys.size
-                possible, hashes, first = possible[inside], hashes[inside], first[inside]
-                same = stems.keys[first] == hashes
-                possible, hashes, first = possible[same], hashes[same], first[same]
-                if not possible.size:
-                    break
-                flags = stems.flags[first]
-                stands = (((flags & ANYWHERE) > 0) | starts[possible]) & (
-                    ((flags & WHOLE) == 0) | ~word[possible + length]
-                )
-                positions.append(possible[stands])
-                concepts.append(stems.concepts[first[stands]].astype(np.int64))
-                first = first + 1
-        if not positions:
-            return Hits(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        return Hits(np.concatenate(positions), np.concatenate(concepts))
+        # All lengths at once: a place and a length make a candidate.
+        bits = np.unpackbits(lengths.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+        rows, sizes = np.nonzero(bits)
+        starting = places[rows]
+        inside = starting + sizes <= codes.size
+        starting, sizes = starting[inside], sizes[inside]
+        hashes = substring_hashes(grams.prefixes, starting, starting + sizes)
+        stems = self._stems
+        first = np.searchsorted(stems.keys, hashes)
+        positions, concepts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        # Several stems may share a key; each is looked at in turn.
+        while True:
+            same = first < stems.keys.size
+            same[same] = stems.keys[first[same]] == hashes[same]
+            starting, sizes, hashes, first = starting[same], sizes[same], hashes[same], first[same]
+            if not starting.size:
+                return Hits(np.concatenate(positions), np.concatenate(concepts))
+            flags = stems.flags[first]
+            stands = (((flags & ANYWHERE) > 0) | starts[starting]) & (((flags & WHOLE) == 0) | ~word[starting + sizes])
+            stands &= stems.lengths[first] == sizes
+            positions.append(starting[stands])
+            concepts.append(stems.concepts[first[stands]].astype(np.int64))
+            first = first + 1
 
 
 class _Filter:

@@ -210,13 +210,15 @@ class Scorer:
             (grams.words, self._words, Smoothing.WORDS),
             (((counted.pair_positions, counted.pairs),), self._ordered, Smoothing.ORDERED),
         )
+        starts = np.arange(blocks + 1) * BLOCK
         for (parts, weights, smoothing), factor in zip(features, self._factors[:3], strict=True):
             sums, sizes = np.zeros(blocks + 1, np.int64), np.zeros(blocks + 1, np.int64)
             for positions, buckets in parts:
-                where = positions // BLOCK
-                sums[1:] += _summed(where, weights[buckets], blocks)
-                sizes[1:] += np.bincount(where, minlength=blocks)
-            sums, sizes = np.cumsum(sums), np.cumsum(sizes)
+                before = np.searchsorted(positions, starts)
+                upto = np.zeros(positions.size + 1, np.int64)
+                np.cumsum(weights[buckets], out=upto[1:])
+                sums += upto[before]
+                sizes += before
             total += _scaled(sums[lasts] - sums[firsts], sizes[lasts] - sizes[firsts] + smoothing, factor)
         present = self._present(counted, blocks, firsts, lasts)
         used = np.flatnonzero(present.any(axis=0))
@@ -257,15 +259,6 @@ def _scaled(sums: Sums, sizes: Sums, factor: int) -> Sums:
     roots = _roots(1 << max(12, size.bit_length()))
     scaled: Sums = sums * factor * roots[sizes] >> _ROOT_BITS
     return scaled
-
-
-def _summed(where: Sums, values: npt.NDArray[Any], blocks: int) -> Sums:
-    """Return sums by block; positions ascend."""
-    sums = np.zeros(blocks, np.int64)
-    if where.size:
-        first = np.flatnonzero(np.diff(where, prepend=-1))
-        sums[where[first]] = np.add.reduceat(values.astype(np.int64), first)
-    return sums
 
 
 def _span(view: View, bounds: Sums) -> tuple[int, int]:

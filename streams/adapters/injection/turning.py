@@ -48,15 +48,13 @@ def shifted(codes: Codes) -> Codes:
 
 
 _LEET: Final = dict(zip("0134578+@$!|", "oieastbtasil", strict=True))
+_MEANT: Final = np.array([ord(_LEET.get(chr(code), chr(code))) for code in range(0x80)], np.uint32)
 _FEWEST_LEET: Final = 3
 
 
 def unleeted(codes: Codes) -> Codes:
     """Return the text with the letters that digits and signs stand for."""
-    meant = codes.copy()
-    for sign, letter in _LEET.items():
-        meant[codes == ord(sign)] = ord(letter)
-    return meant
+    return np.where(codes < _MEANT.size, _MEANT[np.minimum(codes, _MEANT.size - 1)], codes)
 
 
 def turned_parts(codes: Codes, table: PairTable) -> Iterator[tuple[str, int, int]]:
