@@ -2,7 +2,8 @@
 
 The contract: every recogniser of Presidio's own catalogue that needs no model and fits the profile's languages runs
 over every field. A language without a profile here, or an entity type that no recogniser of the profile finds, is
-refused, never skipped. Nothing is fetched: the public-suffix list is the packaged snapshot.
+refused, never skipped; so is a field with a stretch in a script that no language of
+the profile has. Nothing is fetched: the public-suffix list is the packaged snapshot.
 
 Its `regex` engine backtracks: texts are bounded by policy, time by the pool (ADR 0007).
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.pii import context, judgement
+from streams.adapters.pii.scripts import LEAST_LETTERS, LEAST_SIGNS, ScriptCheck
 from streams.adapters.pii.words import EXTRA_WORDS
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES
 from streams.domain.scanning.finding import Category, Finding
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "presidio"
 
-REVISION: Final = 2
+REVISION: Final = 3
 """Raised whenever code here or beside it changes what is found; part of the manifest."""
 
 _DISTRIBUTIONS: Final = ("presidio-analyzer", "regex", "phonenumbers", "tldextract")
@@ -44,6 +46,7 @@ class PresidioDetector:
 
         self._recognizers = load_recognizers()
         self._select = lru_cache(maxsize=16)(self._selected)
+        self._scripts = lru_cache(maxsize=16)(ScriptCheck)
         self._manifest = _manifest(self._recognizers)
 
     @property
@@ -83,11 +86,15 @@ class PresidioDetector:
         """Return the personal data in the fields.
 
         Raises:
+            LanguageUnsupportedError: A field holds a stretch in a script that no language of the profile has.
             DetectorError: A recogniser failed; its message is not passed on, it may quote the text.
         """
         scanner = self.scanner(profile)
+        scripts = self._scripts(profile.language_profiles)
         findings = []
         for field in fields:
+            if scripts.is_foreign(field.value):
+                raise LanguageUnsupportedError("a field holds text in a script of no language of the policy")
             try:
                 found = scanner.matches(field.value)
             except Exception:  # noqa: BLE001 - whatever a recogniser raises means the same: not looked at
@@ -141,6 +148,7 @@ def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:
         "any_identifier": sorted(judgement.ANY_IDENTIFIER),
         "as_written": sorted(judgement.AS_WRITTEN),
         "extra_words": {entity: list(words) for entity, words in EXTRA_WORDS.items()},
+        "foreign_scripts": [LEAST_LETTERS, LEAST_SIGNS],
         "needs_a_word": sorted(judgement.NEEDS_A_WORD),
         "libraries": versions,
         "languages": sorted(SUPPORTED_LANGUAGES),
