@@ -34,6 +34,9 @@ from streams.domain.scanning.views.unpacking import said_by
 _WORDS: Final = re.compile(r"[a-z/_+-]*")
 """What no alphabet makes of a text: sixteen letters and signs without one capital or digit."""
 
+_PADDED: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{10,15}={1,2}(?![A-Za-z0-9+/_=-])")
+"""A run that is too short to be tried as such, but ends as only base64 does."""
+
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}")
 _PAIRS: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
 _HEX_LIST: Final = re.compile(r"0x[0-9a-fA-F]{2}(?:[,; \r\n\t]{1,3}0x[0-9a-fA-F]{2}){7,}")
@@ -50,6 +53,7 @@ _SEPARATOR: Final = re.compile(r"[/_-]")
 _MOST_GLUED: Final = 64
 _SHORTEST_RUN: Final = 16
 _TRIED: Final = 32
+_MOST_TRIES: Final = 4
 _BYTE: Final = 256
 
 _Read = Callable[[str, Reading], Decoded | None]
@@ -70,6 +74,9 @@ def alphabets(text: str, held: frozenset[str], budget: Budget) -> Iterator[Edit]
     def reading(raw: bytes) -> Decoded | None:
         return said_by(raw, budget)
 
+    if "padded" in held:
+        for run in _PADDED.finditer(text):
+            yield from _edit("base64", run.start(), run.group(), base64_text(run.group(), reading))
     if "long-run" in held:
         for run in BASE64.finditer(text):
             if not _WORDS.fullmatch(run.group()):
@@ -97,9 +104,11 @@ def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
 
 def _glued(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     """Yield what a run says from a separator on, where its beginning is a name or path and no part of it."""
+    tried = 0
     for separator in _SEPARATOR.finditer(run, 0, _MOST_GLUED):
         rest = run[separator.end() :]
-        if len(rest) >= _SHORTEST_RUN and base64_text(rest[:_TRIED], _whole):
+        if len(rest) >= _SHORTEST_RUN and tried < _MOST_TRIES and base64_text(rest[:_TRIED], _whole):
+            tried += 1
             yield from _edit("base64", start + separator.end(), rest, base64_text(rest, reading))
 
 

@@ -90,7 +90,7 @@ _ESCAPES: Final[tuple[tuple[str, str, re.Pattern[str], Callable[[str], str | Non
     ("unicode-escape", "code-point", re.compile(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}"), _code_points),
     ("hex-escape", "escape", re.compile(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
     ("octal-escape", "escape", re.compile(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
-    ("quoted-printable", "quoted-printable", re.compile(r"[!-<>-~]?(?:(?:=[0-9A-F]{2})+|=\r?\n)[!-<>-~]?"), _quoted),
+    ("quoted-printable", "quoted-printable", re.compile(r"[!-<>-~]?(?:=[0-9A-F]{2}|=\r?\n)+[!-<>-~]?"), _quoted),
 )
 
 

@@ -22,6 +22,7 @@ _SIGN: Final = r"[ ,;:|/*~._\n-]"
 
 _PATTERNS: Final[dict[str, str]] = {
     "always": r"(?s)\A",
+    "padded": r"[A-Za-z0-9+/_-]{10}=(?:=|[^A-Za-z0-9+/_=-]|$)",
     "long-run": r"[A-Za-z0-9+/_-]{16}",
     "pairs": r"[0-9A-Fa-f]{2}[ :,][0-9A-Fa-f]{2}[ :,][0-9A-Fa-f]{2}[ :,][0-9A-Fa-f]{2}",
     "hex-list": r"0x[0-9A-Fa-f]{2}[,; ]{1,3}0x[0-9A-Fa-f]{2}",
@@ -36,7 +37,7 @@ _PATTERNS: Final[dict[str, str]] = {
     "html": r"&#?[0-9A-Za-z]{2,8};",
     "escape": r"\\[uUx0-3]",
     "code-point": r"U\+[0-9A-Fa-f]{4}",
-    "quoted-printable": r"=[0-9A-F]{2}=[0-9A-F]{2}|[!-~]=\r?\n[!-~]",
+    "quoted-printable": r"=[2-9A-F][0-9A-F][!-~]{0,24}=[2-9A-F][0-9A-F]|[!-~]=\r?\n[!-~]",
     "odd-words": rf"(?:^|[^0-9A-Za-z+/_-]){_ODD}\s{{1,4}}{_ODD}",
     "concatenation": rf"{_QUOTE}\s*(?:[+.&~]|\|\|)\s*{_QUOTE}|\"\s+\"|'\s+'|{_QUOTE}\s*\\\n",
     "listed": rf"{_EMPTY}\.join\(|join\({_EMPTY}|implode\({_EMPTY}",

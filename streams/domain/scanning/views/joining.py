@@ -23,9 +23,9 @@ _ADDED: Final = re.compile(
 )
 _LISTED: Final = re.compile(rf"(?<!\\)({_QUOTES})\s{{0,16}},\s{{0,32}}(?=\1).")
 
-_APART: Final = re.compile(r"(?<!\S)[!-~]([ ,;:|/*~._\n-])(?:[!-~]\1){3,}")
-_APART_SENTENCE: Final = re.compile(r"(?<!\S)[!-~]([:|/*~_-])(?:[ -~]\1){3,}")
-_APART_WIDER: Final = re.compile(r"(?<!\S)[!-~]([ ,;:|/*~._\n-]{2,3})(?:[!-~]\1){3,}")
+_APART: Final = re.compile(r"(?<!\S)\S([ ,;:|/*~._\n-])(?:\S\1){3,}")
+_APART_SENTENCE: Final = re.compile(r"(?<!\S)\S([:|/*~_-])(?:[^\n]\1){3,}")
+_APART_WIDER: Final = re.compile(r"(?<!\S)\S([ ,;:|/*~._\n-]{2,3})(?:\S\1){3,}")
 
 _OF_WORD: Final = re.compile(r"[A-Za-z0-9]")
 _FEWEST_LETTERS: Final = 4
@@ -93,27 +93,30 @@ def _apart(text: str) -> Iterator[Change]:
 
 
 def _odd(text: str) -> Iterator[Change]:
-    """Yield the blanks between parts of a token: three or more in a row that are no words, or are as long."""
+    """Yield the blanks between parts of a token: several in a row that are no words, or are all as long."""
     parts: list[tuple[int, int]] = []
+    odd_ones = 0
     for word in _ODD_RUN.finditer(text):
-        near = bool(parts) and _BLANK.fullmatch(text, parts[-1][1], word.start())
         size = word.end() - word.start()
         odd = not _PROSE.fullmatch(text, word.start(), word.end())
-        alike = near and (size == parts[-1][1] - parts[-1][0] or word.group().isdigit()) and len(parts) > 1
-        if not near or not (odd or alike):
-            yield from _between(text, parts)
-            parts = []
-        if odd or alike:
-            parts.append(word.span())
-    yield from _between(text, parts)
+        near = bool(parts) and _BLANK.fullmatch(text, parts[-1][1], word.start()) is not None
+        alike = near and (size == parts[-1][1] - parts[-1][0] or (word.group().isdigit() and len(parts) > 1))
+        if len(parts) == 1 and not odd_ones and not alike:
+            parts = []  # a word before the first part
+        elif not near or not (odd or alike):
+            yield from _between(text, parts, odd_ones)
+            parts, odd_ones = [], 0
+        parts.append(word.span())
+        odd_ones += odd
+    yield from _between(text, parts, odd_ones)
 
 
-def _between(text: str, parts: list[tuple[int, int]]) -> Iterator[Change]:
+def _between(text: str, parts: list[tuple[int, int]], odd_ones: int) -> Iterator[Change]:
     size = sum(end - start for start, end in parts)
-    mixed = all(_HAS_BOTH.search(text, *part) for part in parts)
-    if (len(parts) >= _FEWEST_PARTS and size >= _SHORTEST_JOINED) or (
-        len(parts) > 1 and mixed and size >= _SHORTEST_BROKEN
-    ):
+    if 2 * odd_ones < len(parts) or size < _SHORTEST_JOINED:
+        return
+    mixed = len(parts) > 1 and size >= _SHORTEST_BROKEN and all(_HAS_BOTH.search(text, *part) for part in parts)
+    if len(parts) >= _FEWEST_PARTS or mixed:
         for before, after in pairwise(parts):
             yield Change(before[1], after[0], "", JOINED)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from streams.domain.policy.model import ViewLimits
 
-REVISION: Final = 3
+REVISION: Final = 4
 """Of how texts are read; raised whenever one reads otherwise than before. Part of the scanner's manifest."""
 
 DEFAULT_LIMITS: Final = ViewLimits()

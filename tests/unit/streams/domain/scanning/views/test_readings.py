@@ -59,6 +59,7 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "calls": ("decimal", lambda text: " + ".join(f"chr({byte})" for byte in text.encode())),
     "base85": ("base85", lambda text: base64.b85encode(text.encode()).decode()),
     "ascii85": ("ascii85", lambda text: base64.a85encode(text.encode(), adobe=True).decode()),
+    "base64 in smaller groups": ("joined+base64", lambda text: " ".join(re.findall(".{1,8}", _base64(text)))),
     "base64 in groups": ("joined+base64", lambda text: " ".join(re.findall(".{1,12}", _base64(text)))),
     "base64 after a word": ("base64", lambda text: "the_name/" + _base64(text)),
     "bits": ("binary", lambda text: " ".join(f"{byte:08b}" for byte in text.encode())),
@@ -147,6 +148,7 @@ TORN: Final[dict[str, tuple[str, str]]] = {
     "an indented line": ("joined", TOKEN[:14] + "\\\r\n      " + TOKEN[14:]),
     "many lines": ("joined", "\n".join(re.findall(".{1,5}", TOKEN))),
     "in groups": ("joined", " ".join(re.findall(".{1,6}", TOKEN))),
+    "in small groups": ("joined", " ".join(re.findall(".{1,5}", TOKEN))),
     "shifted": ("rot13", TOKEN.translate(ROT13)),
     "backwards": ("reversed", TOKEN[::-1]),
     "backwards in base64": ("base64+reversed", _base64(TOKEN[::-1])),
@@ -163,6 +165,14 @@ def test_a_token_that_is_torn_or_turned_is_read_at_its_place(how: str) -> None:
     assert place is not None
     assert "+".join(place.kinds) == kind
     assert len(before) <= place.start < place.end <= len(before) + len(written)
+
+
+def test_what_is_short_is_tried_where_it_ends_as_only_base64_does() -> None:
+    assert found(f"the number {_base64('555 0137')} is", "the number 555 0137 is")
+
+
+def test_a_letter_that_is_broken_over_a_quoted_line_is_read() -> None:
+    assert found("na=C3=\n=AFve =3D caf=C3=A9", "na\u00efve = caf\u00e9")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +235,7 @@ def test_any_text_may_be_read(text: str) -> None:
     st.sampled_from(sorted(DISGUISES)),
 )
 def test_what_was_disguised_comes_back(word: str, how: str) -> None:
-    if how in {"look-alikes", "other digits", "bold", "base64 in groups", "base85"}:
+    if how in {"look-alikes", "other digits", "bold", "base64 in groups", "base64 in smaller groups", "base85"}:
         return  # of some words they leave nothing, or no letter that shows the script
     assert found(f"Notes: {DISGUISES[how][1](word)} and so on.", word)
 
