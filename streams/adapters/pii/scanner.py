@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import re2
 import regex
@@ -21,6 +21,10 @@ from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRES
 from streams.adapters.pii.mail import mail_addresses
 from streams.adapters.pii.rules import PatternForm, Rule, compiled_form
 from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH
+
+_HEXADECIMAL: Final = "[0-9A-Fa-f]"
+_COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
+"""In every IPv6 address; the patterns of one begin as times of day do."""
 
 
 class Found(NamedTuple):
@@ -111,6 +115,11 @@ def rule_of(items: Sequence[Any]) -> Rule:
     forms = tuple(
         compiled_form(part.regex, flags, part.score, hint) for part, hint in zip(first.patterns, hints, strict=True)
     )
+    if entity == "IP_ADDRESS":
+        forms = tuple(
+            dataclasses.replace(form, hint=_COLONS, is_shape=True) if _HEXADECIMAL in form.source else form
+            for form in forms
+        )
     special = None
     if entity == "EMAIL_ADDRESS":
         special = mail_addresses(forms[0], first.validate_result)

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams.adapters.pii.index import PatternIndex, WordIndex, widened
+from streams.adapters.pii.judgement import judged
+from streams.adapters.pii.rules import Match
 from streams.adapters.pii.scanner import Scanner
 from streams.adapters.presidio import PresidioDetector
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES
@@ -91,3 +93,21 @@ def test_a_word_is_there_in_any_case_and_a_group_of_none_always_is() -> None:
 
 def test_a_wider_pattern_is_cut_short() -> None:
     assert len(widened(r"\d{400}")) < len(widened(r"\d{4}[a-z]{400}")) < 100
+
+
+@pytest.mark.parametrize(
+    "piece", ["1-", "12 ", "a@b.", "ab:", "1.", "+1 ", "12.03.1984 ", "Rua ", "AB12 CD34 ", "4111 "]
+)
+def test_what_is_judged_grows_with_the_text_alone(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = 0
+
+    def count(match: Match, text: str) -> float:
+        nonlocal counted
+        counted += 1
+        return judged(match, text)
+
+    monkeypatch.setattr("streams.adapters.pii.scanner.judged", count)
+    scanner().matches(piece * 400)
+    once, counted = counted, 0
+    scanner().matches(piece * 800)
+    assert counted <= 2 * once + 2 * len(scanner().rules)
