@@ -25,6 +25,16 @@ from tests.bench.detectors import FILES, corpora, english_profile, rows
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "secrets.md"
 WITH: Final = ("kingfisher alone", "kingfisher and secrets")
 
+MISSED: Final = (
+    "Missed: passwords of plain words, alone or in quotes with blanks; weak passwords that stand without a word",
+    "for them; unquoted values with a template in them; passwords that documentation uses (`user:password@`);",
+    "tokens whose body is one letter repeated; generated values without a name; and rows of other scanners that",
+    "hold no value (`key: password`).",
+    "",
+    "Found, though their sources call them harmless: quoted values that are half a template, and a token of one",
+    "vendor's form that is one letter off another's.",
+)
+
 Counts = dict[tuple[str, str], list[Rate]]
 """By part and label: what each of ``WITH`` finds."""
 
@@ -96,7 +106,7 @@ def page(families: Sequence[Family], counts: Counts) -> str:
             if of == label
         ]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *MISSED, ""])
 
 
 def _shown(rate: Rate) -> str:
