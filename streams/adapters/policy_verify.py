@@ -17,6 +17,7 @@ from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.policy import Freshness
 from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.documents import MIN_DEADLINE_MS
+from streams.domain.policy.expiries import Expiry
 from streams.domain.policy.model import PolicySet
 from streams.errors import PolicyUnavailableError
 
@@ -32,6 +33,7 @@ class Verified:
         keys: How many Ed25519 and MAC keys it names.
         policies: The newest base set of each policy, by policy id.
         sets: Digests of all published base sets.
+        expiries: What ends when: every role of the repository, and the trust target's keys; the first first.
         pinned: (tenant, policy, digest of the effective set) of all that can be pinned now.
     """
 
@@ -42,6 +44,7 @@ class Verified:
     policies: dict[str, PolicySet]
     sets: tuple[str, ...]
     pinned: tuple[tuple[str, str, str], ...]
+    expiries: tuple[Expiry, ...]
 
 
 def verify_repository(
@@ -98,4 +101,5 @@ def verify_repository(
             policies=policies,
             sets=sets,
             pinned=tuple(pinned),
+            expiries=store.expiries(),
         )

@@ -21,8 +21,10 @@ from pratique.contract.trust import TrustTarget
 from pratique.errors import ConfigurationError, PratiqueError
 from pratique.policy.client import PolicyReader, Refreshed
 from pratique.policy.errors import TargetUnknownError
+from streams.adapters.tuf_layout import Lifetimes
 from streams.application.ports.policy import Freshness, PolicyStatus
 from streams.domain.policy.documents import MIN_DEADLINE_MS
+from streams.domain.policy.expiries import Expiry, key_expiries
 from streams.domain.policy.model import PolicySet
 from streams.domain.policy.sets import (
     MAX_MAP_BYTES,
@@ -217,14 +219,25 @@ class TufPolicyStore:
         else:
             self._generation = _Generation(version, self._reader.edition, expires_at_ms)
         self._failure = None
-        self._status = PolicyStatus(Freshness(refreshed.value), version, now, expires_at_ms, self._reader.detail)
+        self._status = PolicyStatus(
+            Freshness(refreshed.value), version, now, expires_at_ms, self._reader.detail, *self._later(now)
+        )
+
+    def _later(self, now: int) -> tuple[int | None, int | None]:
+        """Return when the first delegated role in use expires, and when the first role is without a key."""
+        generation = self._generation
+        if generation is None:
+            return None, None
+        pins = [pin.role_expires_at_ms for pin in generation.pins.values() if isinstance(pin, _Pinned)]
+        keys = key_expiries(generation.trust, now) if generation.trust is not None else ()
+        return min((at for at in pins if at is not None), default=None), keys[0].at_ms if keys else None
 
     def _failed(self, freshness: Freshness, error: PratiqueError, now: int) -> None:
         self._failure = error
         generation = self._generation
         version = generation.version if generation else 0
         expires_at_ms = generation.expires_at_ms if generation else 0
-        self._status = PolicyStatus(freshness, version, now, expires_at_ms, str(error))
+        self._status = PolicyStatus(freshness, version, now, expires_at_ms, str(error), *self._later(now))
         if freshness is Freshness.EXPIRED:
             self._generation = None
 
@@ -239,6 +252,26 @@ class TufPolicyStore:
             generation.pins.clear()
         generation.pins[tenant_id, policy_id] = known
         return known
+
+    def expiries(self) -> tuple[Expiry, ...]:
+        """Return what ends when, the first first: every role of the repository, and the trust target's keys.
+
+        A role is soon to end in the last quarter of its lifetime: it is signed again from the half on.
+
+        Raises:
+            PolicyNotLoadedError: As ``pin``.
+            PolicyExpiredError: As ``pin``.
+            PolicyUnavailableError: As ``pin``.
+            PolicyError: The trust target says something it may not.
+        """
+        trust, lifetimes = self.trust(), Lifetimes()
+        with self._lock:
+            roles = self._reader.expiries()
+        found = [
+            Expiry(f"role {role}", at_ms, int(lifetimes.of(role).total_seconds() * 250))
+            for role, at_ms in roles.items()
+        ]
+        return tuple(sorted([*found, *key_expiries(trust, self._clock())], key=lambda expiry: expiry.at_ms))
 
     def newest(self, policy_id: str) -> PolicySet:
         """Return the newest base set of a policy, which is any tenant's before its standing commitments.

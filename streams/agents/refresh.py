@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from streams.agents.loop import Step
+from streams.application.policy_gauges import show_policy
 from streams.application.ports.log import Batch, Clock, Partition
 from streams.application.ports.metrics import Metrics
 from streams.application.ports.policy import Freshness, PolicyStore
@@ -49,8 +50,6 @@ class RefreshingStep:
 
     async def _refresh(self) -> None:
         status = await asyncio.to_thread(self._store.refresh)
-        self._metrics.gauge("policy_version", status.version)
-        self._metrics.gauge("policy_expires_in_seconds", (status.expires_at_ms - self._clock.wall_ms()) / 1000)
-        self._metrics.gauge("policy_current", 1 if status.freshness is Freshness.CURRENT else 0)
+        show_policy(self._metrics, status, self._clock.wall_ms())
         if status.freshness is not Freshness.CURRENT:
             LOG.warning("policy is %s: %s", status.freshness.value, status.detail)

@@ -14,15 +14,11 @@ from pathlib import Path
 from pratique.contract.trust import KeyRole, MacRole
 from pratique.errors import PratiqueError, RefusedError
 from streams.adapters.kafka_admin import KafkaAdmin
-from streams.adapters.system_clock import SystemClock
 from streams.application.ports.policy import Freshness
 from topologies.apps import APPS, Topology
-from topologies.bootstrap.policy import installed_scanner, key_source, policy_store
+from topologies.bootstrap.policy import installed_scanner, key_source, policy_store, warnings
 from topologies.bootstrap.topics import plan
 from topologies.settings import Settings
-
-POLICY_WARNING_MS = 24 * 60 * 60 * 1000
-"""Metadata that expires sooner than this is a warning: someone has to sign before then."""
 
 
 class Health(Enum):
@@ -96,11 +92,7 @@ def _policy(settings: Settings) -> str:
         status = store.refresh()
         if status.freshness is not Freshness.CURRENT:
             raise RefusedError(f"repository is {status.freshness.value}: {status.detail}")
-        left_ms = status.expires_at_ms - SystemClock().wall_ms()
-        if left_ms < POLICY_WARNING_MS:
-            hours = left_ms // (60 * 60 * 1000)
-            return f"version {status.version}, expires in {hours} h: have the timestamp refreshed (`policy publish`)"
-        return f"version {status.version}"
+        return "; ".join([f"version {status.version}", *warnings(store.expiries())])
 
 
 def _keys(settings: Settings) -> str:

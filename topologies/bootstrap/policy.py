@@ -6,9 +6,10 @@ The contract: every path and moment is an argument; nothing is read at import. E
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 from pratique.contract.trust import KeyRole
 from pratique.policy.client import PolicyReader
@@ -25,6 +26,7 @@ from streams.adapters.tuf_store import TufPolicyStore
 from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.commitments import sign_commitments
 from streams.domain.policy.documents import MIN_DEADLINE_MS
+from streams.domain.policy.expiries import Expiry
 from streams.domain.policy.publication import Publication, ScannerIdentity, author_snapshot, prepare
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.errors import ConfigurationError
@@ -45,7 +47,10 @@ __all__ = [
     "rotate_role",
     "sign_task_commitments",
     "verify_policy",
+    "warnings",
 ]
+
+_HOUR_MS: Final = 60 * 60 * 1000
 
 
 def policy_reader(repository: str, root: Path, state: Path) -> PolicyReader:
@@ -186,6 +191,23 @@ def verify_policy(repository: str, root: Path, *, min_deadline_ms: int = MIN_DEA
         ConfigurationError: The root can't be read, or is no root metadata.
     """
     return verify_repository(repository, _root(root), SystemClock().wall_ms, min_deadline_ms=min_deadline_ms)
+
+
+def warnings(expiries: Iterable[Expiry]) -> list[str]:
+    """Return a line for everything that ends soon by the clock of this machine, and what to do about it."""
+    now_ms = SystemClock().wall_ms()
+    lines: list[str] = []
+    for expiry in expiries:
+        if expiry.is_soon(now_ms):
+            left = expiry.at_ms - now_ms
+            when = f"in {left // _HOUR_MS} h" if left > 0 else "now"
+            remedy = (
+                "`pratique policy publish --renew-only` where its key is"
+                if expiry.what.startswith("role ")
+                else "publish a trust target with a new key beside it"
+            )
+            lines.append(f"{expiry.what} end{'s' if expiry.what.startswith('role ') else ''} {when}: {remedy}")
+    return lines
 
 
 def sign_task_commitments(

@@ -201,6 +201,7 @@ def verify(
             root or directory / "root.json",
             min_deadline_ms=min_deadline_ms,
         )
+        soon = wiring.warnings(found.expiries)
         say(
             as_json,
             {
@@ -215,10 +216,12 @@ def verify(
                     {"tenant_id": tenant, "policy_id": name, "policy_set_sha256": digest}
                     for tenant, name, digest in found.pinned
                 ],
+                "expiries": [{"what": expiry.what, "at_ms": expiry.at_ms} for expiry in found.expiries],
+                "warnings": list(soon),
             },
             f"Verified: version {found.version}, {len(found.sets)} sets, policies"
             f" {', '.join(sorted(found.policies)) or 'none'}, {found.keys} keys;"
-            f" valid until {_moment(found.expires_at_ms)}.",
+            f" valid until {_moment(found.expires_at_ms)}." + "".join(f"\nWarning: {line}." for line in soon),
         )
 
 

@@ -197,6 +197,34 @@ class PolicyReader:
             roles = _delegated(updater, path)
             return Loaded(self._content(updater, target), min(map(_expiry_ms, roles)) if roles else None)
 
+    def expiries(self) -> dict[str, int]:
+        """Return when each role expires, in milliseconds since the epoch: top level, and the roles it delegates to.
+
+        Every delegated role is loaded for that. One that has expired ends now.
+
+        Raises:
+            PolicyExpiredError: The top level is past its expiry.
+            PolicyUnavailableError: A role's metadata can't be obtained as the rest describes it.
+            PolicyNotLoadedError: As ``refresh``, which is done first where it never was.
+            ConfigurationError: As ``refresh``.
+        """
+        if self._updater is None:
+            self.refresh()
+        found: dict[str, int] = {}
+        if self._updater is not None:
+            trusted = self._updater._trusted_set  # noqa: SLF001 - as above
+            found = {signed.type: _expiry_ms(signed) for signed in _top_level(self._updater)}
+            delegations = trusted.targets.delegations
+            for name, role in (delegations.roles or {}).items() if delegations else ():
+                probe = (role.paths or [""])[0].replace("*", "nothing")
+                try:
+                    found[name] = self.load(probe).role_expires_at_ms or self._clock()
+                except PolicyExpiredError:
+                    found[name] = self._clock()
+                except TargetUnknownError:
+                    found[name] = _expiry_ms(trusted[name])
+        return found
+
     def names(self) -> Iterator[str]:
         """Yield the path of every target in the top-level metadata, in order; delegated ones are not among them."""
         if self._updater is None:

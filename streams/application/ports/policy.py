@@ -37,8 +37,11 @@ class PolicyStatus:
     Attributes:
         version: TUF snapshot version in use; 0 where none is.
         checked_at_ms: When the repository was last asked, in milliseconds since the epoch.
-        expires_at_ms: When the metadata in use expires; 0 where none is.
+        expires_at_ms: When the top-level metadata in use expires; 0 where none is.
         detail: What went wrong, in words for the operator; empty where nothing did.
+        role_expires_at_ms: When the first of the delegated roles expires that this process relies on; null where it
+            knows of none yet.
+        keys_expire_at_ms: When the first role of the trust target is without a key; null where it was not read yet.
     """
 
     freshness: Freshness
@@ -46,6 +49,8 @@ class PolicyStatus:
     checked_at_ms: int
     expires_at_ms: int
     detail: str
+    role_expires_at_ms: int | None = None
+    keys_expire_at_ms: int | None = None
 
 
 class PolicyStore(Protocol):

@@ -72,6 +72,20 @@ def test_verify_says_what_was_verified(made: Path) -> None:
     text = run("verify", "--directory", made)
     assert text.exit_code == 0
     assert text.output.startswith("Verified: version 2")
+    assert (said["warnings"], "Warning" in text.output) == ([], False)
+    assert said["expiries"][0]["what"] == "role timestamp"
+
+
+def test_verify_warns_of_what_ends_soon(made: Path) -> None:
+    file = made / "source" / "trust.json"
+    trust = json.loads(file.read_text())
+    mac_key = next(key for key in trust["mac_keys"] if key["role"] == "scan")
+    mac_key["expires_ms"] = mac_key["not_before_ms"] + 24 * 60 * 60 * 1000
+    file.write_text(json.dumps({**trust, "revision": 2}))
+    answer("publish", "--directory", made, *SCANNER)
+    (line,) = answer("verify", "--directory", made)["warnings"]
+    assert line.startswith("MAC keys of scan end in ")
+    assert f"Warning: {line}." in run("verify", "--directory", made).output
 
 
 def test_publish_and_verify_follow_an_edit(made: Path) -> None:
