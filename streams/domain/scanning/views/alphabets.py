@@ -95,7 +95,11 @@ def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
         yield from _glued(run, start, reading)
     # Backwards letters can make sense forwards by chance, so that both are readings.
     backwards = run.rstrip("=")[::-1]
-    if "\n" not in run and base64_text(backwards[:_TRIED], _whole):
+    if (
+        "\n" not in run
+        and not _WORDS.fullmatch(backwards, 0, _SHORTEST_RUN)
+        and base64_text(backwards[:_TRIED], _whole)
+    ):
         yield from _edit("reversed+base64", start, run, base64_text(backwards, reading))
     for name, pattern, read in (("base32", BASE32, base32_text), ("hex", _HEX, hex_text)):
         for part in pattern.finditer(run):
@@ -106,8 +110,10 @@ def _glued(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     """Yield what a run says from a separator on, where its beginning is a name or path and no part of it."""
     tried = 0
     for separator in _SEPARATOR.finditer(run, 0, _MOST_GLUED):
+        if tried == _MOST_TRIES or _WORDS.fullmatch(run, separator.end(), separator.end() + _SHORTEST_RUN):
+            continue
         rest = run[separator.end() :]
-        if len(rest) >= _SHORTEST_RUN and tried < _MOST_TRIES and base64_text(rest[:_TRIED], _whole):
+        if len(rest) >= _SHORTEST_RUN and base64_text(rest[:_TRIED], _whole):
             tried += 1
             yield from _edit("base64", start + separator.end(), rest, base64_text(rest, reading))
 

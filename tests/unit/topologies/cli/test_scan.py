@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,12 @@ def lines(source: Path, *rows: Any, code: int) -> list[dict[str, Any]]:  # noqa:
     result = run(source, "--jsonl", stdin=stdin)
     assert result.exit_code == code, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_finding_in_disguise_says_how_it_was_read_and_a_plain_one_does_not(source: Path) -> None:
+    written = base64.b64encode(b"words and <pii> and words").decode()
+    (line,) = lines(source, {"id": 1, "text": f"<pii> {written}"}, code=0)
+    assert [(item["start"], item.get("detail")) for item in line["findings"]] == [(0, None), (6, "base64")]
 
 
 def test_lines_are_answered_in_order_with_offsets_in_characters(source: Path) -> None:
