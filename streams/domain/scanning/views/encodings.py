@@ -29,7 +29,20 @@ def decoded(text: str, held: frozenset[str], budget: Budget) -> list[list[Edit]]
     Raises:
         TooLargeError: Something unpacks to more than is left.
     """
-    return _layers([*alphabets(text, held, budget), *_escapes(text, held)])
+    runs = (_with_address(text, edit) for edit in alphabets(text, held, budget))
+    return _layers([*runs, *_escapes(text, held)])
+
+
+def _with_address(text: str, edit: Edit) -> Edit:
+    """Return an edit of a data URL's content as one of all of the URL, whose beginning is no part of what it says."""
+    if not text.startswith(_DATA_SIGN, edit.start - len(_DATA_SIGN)):
+        return edit
+    start = text.rfind("data:", max(0, edit.start - _LONGEST_ADDRESS), edit.start)
+    return edit if start < 0 else edit._replace(start=start)
+
+
+_DATA_SIGN: Final = ";base64,"
+_LONGEST_ADDRESS: Final = 128
 
 
 def _escapes(text: str, held: frozenset[str]) -> Iterator[Edit]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from streams.domain.policy.model import ViewLimits
 
-REVISION: Final = 4
+REVISION: Final = 5
 """Of how texts are read; raised whenever one reads otherwise than before. Part of the scanner's manifest."""
 
 DEFAULT_LIMITS: Final = ViewLimits()

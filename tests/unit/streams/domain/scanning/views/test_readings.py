@@ -167,6 +167,14 @@ def test_a_token_that_is_torn_or_turned_is_read_at_its_place(how: str) -> None:
     assert len(before) <= place.start < place.end <= len(before) + len(written)
 
 
+def test_a_data_url_says_its_content_alone() -> None:
+    (view, start), *_ = found(
+        f"see data:text/plain;charset=utf-8;base64,{_base64(PHRASE)} there", f"see {PHRASE} there"
+    )
+    assert view.place(start, start + len(view.text)) is not None
+    assert found(f"data:;base64,{_base64(PHRASE)}")
+
+
 def test_what_is_short_is_tried_where_it_ends_as_only_base64_does() -> None:
     assert found(f"the number {_base64('555 0137')} is", "the number 555 0137 is")
 
