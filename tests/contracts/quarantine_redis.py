@@ -23,13 +23,14 @@ class View:
         self.url = url
         self._generation = generation
         self._keys = keys
-        self._clients: dict[RedisIdentity, Redis] = {}
+        self._clients: dict[tuple[str, RedisIdentity], Redis] = {}
 
     def client(self, identity: RedisIdentity) -> Redis:
         """Return the connection of an identity."""
-        if identity not in self._clients:
-            self._clients[identity] = connect(self.url, identity, self._keys, {})
-        return self._clients[identity]
+        place = self.url, identity
+        if place not in self._clients:
+            self._clients[place] = connect(self.url, identity, self._keys, {})
+        return self._clients[place]
 
     def close(self) -> None:
         """Close every connection."""

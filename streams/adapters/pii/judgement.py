@@ -70,7 +70,6 @@ _BARE: Final = re.compile(r"\d+")
 _SMALL: Final = re.compile(r"[a-z]")
 _DIGIT: Final = re.compile(r"\d")
 _BROADCAST: Final = ipaddress.ip_address("255.255.255.255")
-_UNASSIGNED: Final = ipaddress.ip_network("240.0.0.0/4")
 _RUN_CHARACTERS: Final = 64
 _FEWEST_DIGITS: Final = 2
 _FEWEST_CHARACTERS: Final = 5
@@ -107,8 +106,7 @@ def _alone(value: str, score: float) -> float:
 def _address_score(value: str, score: float) -> float:
     """Judge an address of a machine.
 
-    Loopback, unspecified, broadcast and multicast addresses are nobody's. Private, link-local and documentation
-    ranges tell no person either, unless a word says that an address is meant.
+    Loopback, unspecified, broadcast and multicast addresses are nobody's. One of a private range is somebody's machine.
     """
     try:
         address = ipaddress.ip_address(_ADDRESS_EXTRAS.sub("", value))
@@ -117,7 +115,7 @@ def _address_score(value: str, score: float) -> float:
     mapped = getattr(address, "ipv4_mapped", None) or address
     if mapped.is_loopback or mapped.is_unspecified or mapped.is_multicast or mapped == _BROADCAST:
         return 0.0
-    return FORM_MINIMUM if mapped.is_private and mapped not in _UNASSIGNED else score
+    return score
 
 
 def _is_piece(text: str, start: int, end: int) -> bool:
