@@ -245,6 +245,7 @@ _LIMITS: Final = (
         "text that is about attacks or full of orders can be found."
     ),
     "Sources differ by more than the intervals say: for a new source, look at the worst one here and not at the mean.",
+    ("Manuals and designs of defences, such as this project's own, are found often: their words are those of attacks."),
     "Languages with few rows are hardly measured at all.",
     "An attack among much other text scores lower than alone; the row of attacks inside transcripts says how much.",
     "System prompts of agents, which order a model about, are found more often than not: no text to recall as memory.",
