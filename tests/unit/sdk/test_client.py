@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from pratique import Compaction, Gate
+from pratique import Compaction
 from pratique.commitments import STATEMENT_SCHEMA_VERSION
 from pratique.context import MARKER
 from pratique.contract.avro import decode
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.contract.dsse import COMMITMENTS_TYPE, seal
-from pratique.contract.records import CompactionRequested, SourceMessage, StatedReason, VerdictOutcome
+from pratique.contract.records import CompactionRequested, SourceMessage, VerdictOutcome
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_REQUESTED, MAX_REQUEST_BYTES
 from pratique.contract.trust import KeyRole, TrustTarget
@@ -29,9 +28,6 @@ from pratique.errors import (
     VerdictRefusedError,
 )
 from pratique.policy.errors import PolicyExpiredError
-from pratique.redacting import MASK
-from pratique.transport import Received
-from tests.fakes.kafka import FakeKafka, FakeTransport
 from tests.unit.sdk.builders import (
     CANDIDATE,
     COMMITMENT_SIGNER,
@@ -39,59 +35,18 @@ from tests.unit.sdk.builders import (
     MESSAGES,
     NOW_MS,
     POLICY,
-    POLICY_ID,
     PUBLISHER,
     STANDING,
     STRANGER,
     SUMMARY,
     TASK,
     TENANT,
-    FakeGateService,
-    FakePolicies,
     received,
     trust,
     trusted,
     verdict,
 )
-
-SHORT_S = 0.05
-LONG_S = 30.0
-"""A wait that ends early because its verdict comes."""
-
-
-class World:
-    """A gate client, the log it talks to, and the service behind it."""
-
-    def __init__(self) -> None:
-        self.kafka = FakeKafka()
-        self.service = FakeGateService(self.kafka)
-        self.policies = FakePolicies()
-        self.transport = FakeTransport(self.kafka)
-        self.now_ms = NOW_MS
-        self.gate = Gate(
-            transport=self.transport,
-            policies=self.policies,
-            signer=PUBLISHER,
-            tenant_id=TENANT,
-            policy_id=POLICY_ID,
-            clock=lambda: self.now_ms,
-        )
-
-    def compact(self, wait_s: float = LONG_S, *, commitments: bytes | None = None) -> Compaction:
-        return self.gate.compact(MESSAGES, CANDIDATE, task_id=TASK, wait_s=wait_s, commitments=commitments)
-
-    def sent(self, index: int = -1) -> bytes:
-        value = self.service.requests[index].value
-        assert value is not None
-        return value
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    made = World()
-    yield made
-    made.gate.close()
-    assert all(subscription.closed for subscription in made.transport.subscriptions)
+from tests.unit.sdk.client_world import LONG_S, SHORT_S, SYSTEM, TAIL, World
 
 
 def commitments(**changes: JsonValue) -> bytes:
@@ -106,10 +61,6 @@ def commitments(**changes: JsonValue) -> bytes:
     return seal(COMMITMENTS_TYPE, canonical_bytes(statement | changes), COMMITMENT_SIGNER)
 
 
-SYSTEM = {"role": "system", "content": POLICY.render(None).text}
-TAIL = [{"role": item.role.value, "content": item.content} for item in MESSAGES[-2:]]
-
-
 def test_accepted_summary_is_inserted_as_data_after_the_trusted_instruction(world: World) -> None:
     answer = world.compact()
     assert answer.accepted
@@ -117,63 +68,6 @@ def test_accepted_summary_is_inserted_as_data_after_the_trusted_instruction(worl
     assert answer.context == [SYSTEM, {"role": "user", "content": MARKER + SUMMARY}]
     assert POLICY.instruction in SYSTEM["content"]
     assert "disclosure == never" in SYSTEM["content"]
-
-
-class Finding:
-    """A gate that finds something in each summary that holds a word, and nothing in any other."""
-
-    def __init__(self, world: World, *reasons: StatedReason) -> None:
-        self._world = world
-        self._reasons = reasons
-        self._word = SUMMARY.split()[0]
-        world.kafka.on_publish = self._on_publish
-
-    @property
-    def reason(self) -> StatedReason:
-        return StatedReason("SECRET", f"candidate.summary_text[0:{len(self._word)}]", "kingfisher:r", "HIGH")
-
-    def _on_publish(self, record: Received) -> None:
-        if record.topic != COMPACTION_REQUESTED:
-            return
-        assert record.value is not None
-        self._world.service.requests.append(record)
-        found = self._word in decode(record.value, CompactionRequested).candidate_json
-        outcome = VerdictOutcome.QUARANTINED if found else VerdictOutcome.ACCEPTED
-        reasons = (self._reasons or (self.reason,)) if found else ()
-        self._world.service.send(received(verdict(record.value, outcome, reasons=reasons)))
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_what_is_named_is_masked_and_asked_about_once_more(world: World, *, asynchronous: bool) -> None:
-    word = SUMMARY.split()[0]
-    Finding(world)
-    arguments = {"task_id": TASK, "wait_s": LONG_S, "redact": True}
-    ask = world.gate.acompact(MESSAGES, CANDIDATE, **arguments) if asynchronous else None  # type: ignore[arg-type]
-    answer = asyncio.run(ask) if ask else world.gate.compact(MESSAGES, CANDIDATE, **arguments)  # type: ignore[arg-type]
-    assert (answer.accepted, answer.redacted) == (True, True)
-    assert answer.context == [SYSTEM, {"role": "user", "content": MARKER + SUMMARY.replace(word, MASK, 1)}]
-    first, second = (decode(world.sent(place), CompactionRequested) for place in (0, 1))
-    assert first.compaction_request_id != second.compaction_request_id
-    assert answer.request == second
-    assert len(world.service.requests) == 2
-
-
-def test_it_is_asked_once_more_and_not_again(world: World) -> None:
-    world.service.answer = VerdictOutcome.QUARANTINED
-    world.service.changes = {"reasons": (StatedReason("PII", "candidate.summary_text[0:1]", "presidio:X", "HIGH"),)}
-    answer = world.gate.compact(MESSAGES, CANDIDATE, task_id=TASK, wait_s=LONG_S, redact=True)
-    assert (answer.accepted, answer.redacted) == (False, True)
-    assert answer.context == [SYSTEM, *TAIL]
-    assert len(world.service.requests) == 2
-
-
-@pytest.mark.parametrize("redact", [False, True])
-def test_nothing_is_masked_unasked_or_where_it_would_not_mend_everything(world: World, *, redact: bool) -> None:
-    steering = StatedReason("INJECTION", "candidate.summary_text", "injection:plain", "HIGH")
-    Finding(world, *([steering] if redact else []))
-    answer = world.gate.compact(MESSAGES, CANDIDATE, task_id=TASK, wait_s=LONG_S, redact=redact)
-    assert (answer.accepted, answer.redacted) == (False, False)
-    assert len(world.service.requests) == 1
 
 
 def test_request_is_signed_over_the_bytes_as_published(world: World) -> None:
