@@ -32,27 +32,19 @@ from streams.domain.scanning.request import ScanProfile
 
 DEFAULT_CORPORA: Final = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 TRANSCRIPTS: Final = "transcripts/transcripts.jsonl"
+SECRETS: Final = (
+    "secrets/positives_kingfisher.jsonl",
+    "secrets/positives_other_scanners.jsonl",
+    "secrets/positives_derived.jsonl",
+    "secrets/negatives_lookalikes.jsonl",
+    "secrets/negatives_scanner_examples.jsonl",
+    "benign/benign_public.jsonl",
+    "benign/benign_encoded.jsonl",
+    "benign/benign_authored_memory_multilingual.jsonl",
+)
 FILES: Final = {
-    "kingfisher": (
-        "secrets/positives_kingfisher.jsonl",
-        "secrets/positives_other_scanners.jsonl",
-        "secrets/positives_derived.jsonl",
-        "secrets/negatives_lookalikes.jsonl",
-        "secrets/negatives_scanner_examples.jsonl",
-        "benign/benign_public.jsonl",
-        "benign/benign_encoded.jsonl",
-        "benign/benign_authored_memory_multilingual.jsonl",
-    ),
-    "secrets": (
-        "secrets/positives_kingfisher.jsonl",
-        "secrets/positives_other_scanners.jsonl",
-        "secrets/positives_derived.jsonl",
-        "secrets/negatives_lookalikes.jsonl",
-        "secrets/negatives_scanner_examples.jsonl",
-        "benign/benign_public.jsonl",
-        "benign/benign_encoded.jsonl",
-        "benign/benign_authored_memory_multilingual.jsonl",
-    ),
+    "kingfisher": SECRETS,
+    "secrets": SECRETS,
     "presidio": (
         "pii/positives.jsonl",
         "pii/negatives.jsonl",
