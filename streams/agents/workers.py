@@ -5,6 +5,7 @@ that says what could not be done. What a receipt speaks of is derived from the r
 work record, and the receipt carries the pin that was worked under; a forged work record can thus at most repeat a true
 statement. A judge of the summary alone reads no sources, and takes their digest from the record's key: under another
 one its receipt is of a request that nobody opened, since what was opened names the request's digest too.
+When a request was opened is the work record's word: commitments and a policy's exceptions are compared with it.
 Work that is no Work record, or whose request is none, is a dead letter.
 
 A recall's findings are acknowledged by the log before the receipt that names them is sent.
