@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported without saying so
@@ -26,6 +27,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported 
 from pratique.errors import UnavailableError
 
 TIMEOUT_SECONDS: Final = 30.0
+ATTEMPT_SECONDS: Final = 10.0
+"""How long one connection may take to get one answer."""
+
 RETRY_SECONDS: Final = 0.2
 
 _PASSING: Final = frozenset(
@@ -41,6 +45,14 @@ _PASSING: Final = frozenset(
     }
 )
 """What is answered while a group's coordinator is elected or loaded, and for a topic that was made a moment ago."""
+
+_UNANSWERED: Final = frozenset(
+    {
+        KafkaError._TIMED_OUT,  # noqa: SLF001 - the client's own codes are named so
+        KafkaError._TRANSPORT,  # noqa: SLF001 - the same
+    }
+)
+"""What the client says of a request that got no answer."""
 
 _T = TypeVar("_T")
 
@@ -76,13 +88,12 @@ class KafkaAdmin:
             UnavailableError: The cluster does not answer.
         """
         try:
-            listed = self._client.list_topics(timeout=TIMEOUT_SECONDS).topics
+            listed = self._asked(lambda client: client.list_topics(timeout=ATTEMPT_SECONDS)).topics
             present = [name for name in names if name in listed and listed[name].error is None]
             resources = [ConfigResource(ResourceType.TOPIC, name) for name in present]
-            described = self._client.describe_configs(resources) if resources else {}
+            described = self._asked(lambda client: _described(client, resources))
             found = {}
-            for resource, future in described.items():
-                entries: Mapping[str, ConfigEntry] = future.result(TIMEOUT_SECONDS)
+            for resource, entries in described.items():
                 configuration = {name: str(entry.value) for name, entry in entries.items() if entry.value is not None}
                 found[resource.name] = ExistingTopic(len(listed[resource.name].partitions), configuration)
         except KafkaException as error:
@@ -97,13 +108,28 @@ class KafkaAdmin:
         """
         new = NewTopic(name, partitions, replication, config=dict(configuration))
         try:
-            self._client.create_topics([new], operation_timeout=TIMEOUT_SECONDS)[name].result(TIMEOUT_SECONDS)
+            self._create(new)
             _settled(lambda: self._told(name))
         except KafkaException as error:
             raise _unavailable(f"creation of {name}", error) from error
 
+    def _create(self, new: NewTopic) -> None:
+        attempts = 0
+
+        def request(client: AdminClient) -> None:
+            nonlocal attempts
+            attempts += 1
+            try:
+                _outcomes(client.create_topics([new], request_timeout=ATTEMPT_SECONDS))
+            except KafkaException as error:
+                # The answer to an attempt before this one may have been lost, but not what it did.
+                if attempts == 1 or error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+
+        self._asked(request)
+
     def _told(self, name: str) -> None:
-        found = self._client.list_topics(name, timeout=TIMEOUT_SECONDS).topics[name]
+        found = self._asked(lambda client: client.list_topics(name, timeout=ATTEMPT_SECONDS)).topics[name]
         if found.error is not None or not found.partitions:
             raise KafkaException(found.error or KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
 
@@ -118,8 +144,9 @@ class KafkaAdmin:
         ]
         resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
         try:
-            for future in self._client.incremental_alter_configs([resource]).values():
-                future.result(TIMEOUT_SECONDS)
+            self._asked(
+                lambda client: _outcomes(client.incremental_alter_configs([resource], request_timeout=ATTEMPT_SECONDS))
+            )
         except KafkaException as error:
             raise _unavailable(f"configuration of {name}", error) from error
 
@@ -169,10 +196,44 @@ class KafkaAdmin:
             raise _unavailable(f"offsets of {group}", error) from error
 
     def _commit(self, request: ConsumerGroupTopicPartitions) -> None:
-        for future in self._client.alter_consumer_group_offsets([request]).values():
-            for place in future.result(TIMEOUT_SECONDS).topic_partitions:
+        answers = self._asked(
+            lambda client: _outcomes(client.alter_consumer_group_offsets([request], request_timeout=ATTEMPT_SECONDS))
+        )
+        for answer in answers:
+            for place in answer.topic_partitions:
                 if place.error is not None:
                     raise KafkaException(place.error)
+
+    def _asked(self, call: Callable[[AdminClient], _T]) -> _T:
+        """Return what a request comes to; where a connection gets no answer, ask over a fresh one.
+
+        A connection that is made while no broker counts as alive (a controller's election, a broker that was frozen for
+        longer than its session) is told so, and asks again only after minutes.
+
+        Raises:
+            KafkaException: No connection got an answer in time, or the answer is a refusal.
+        """
+        until = time.monotonic() + TIMEOUT_SECONDS
+        while True:
+            try:
+                return call(self._client)
+            except KafkaException as error:
+                if error.args[0].code() not in _UNANSWERED or time.monotonic() > until:
+                    raise
+            time.sleep(RETRY_SECONDS)
+            self._client = AdminClient(self._configuration)
+
+
+def _described(client: AdminClient, resources: list[ConfigResource]) -> dict[ConfigResource, Mapping[str, ConfigEntry]]:
+    if not resources:
+        return {}
+    asked = client.describe_configs(resources, request_timeout=ATTEMPT_SECONDS)
+    return {resource: future.result() for resource, future in asked.items()}
+
+
+def _outcomes(asked: Mapping[Any, Future[_T]]) -> list[_T]:
+    """Return what every part of a request came to; the client bounds the time itself."""
+    return [future.result() for future in asked.values()]
 
 
 def _settled(call: Callable[[], _T]) -> _T:

@@ -2,7 +2,7 @@
 
 The contract: ``records`` returns everything between two moments, in offset order within a partition, byte for byte;
 ``publish`` returns where the record came to lie. None of Pratique's own readers and writers is used, so that what they
-get wrong can't hide itself.
+get wrong can't hide itself; topics are made by Pratique's administrator, which asks a silent broker again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, cast
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from pratique.contract.partitioning import partition_of
+from streams.adapters.kafka_admin import KafkaAdmin
 
 WAIT_S: Final = 120.0
 """How long a condition may take on a busy machine. It decides no test that would pass."""
@@ -44,6 +45,20 @@ class Raw:
         """Return the value of the one header of a name."""
         (value,) = [value for header, value in self.headers if header == name]
         return value
+
+
+def create_topic(
+    bootstrap: str, name: str, partitions: int = 1, configuration: Mapping[str, str] | None = None
+) -> None:
+    """Create a topic; return once clients are told of it.
+
+    Args:
+        bootstrap: The broker.
+        name: The topic's.
+        partitions: How many.
+        configuration: Kafka's names with their values.
+    """
+    KafkaAdmin({"bootstrap.servers": bootstrap}).create(name, partitions, 1, configuration or {})
 
 
 def until(holds: Callable[[], bool], what: str, *, timeout_s: float = WAIT_S) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+
+from tests.integration.raw import create_topic
 
 if TYPE_CHECKING:
     from tests.integration.kafka_container import KafkaContainer
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.containers
 
 
 def test_records_outlive_a_restart_and_a_kill(kafka: KafkaContainer) -> None:
-    topic = create_topic(kafka.bootstrap)
+    topic = fresh_topic(kafka.bootstrap)
 
     publish(kafka.bootstrap, topic, b"first")
     kafka.restart()
@@ -29,7 +30,7 @@ def test_records_outlive_a_restart_and_a_kill(kafka: KafkaContainer) -> None:
 
 
 def test_a_paused_broker_serves_what_was_sent_meanwhile(kafka: KafkaContainer) -> None:
-    topic = create_topic(kafka.bootstrap)
+    topic = fresh_topic(kafka.bootstrap)
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "acks": "all"})
 
     kafka.pause()
@@ -54,10 +55,9 @@ def test_topics_are_not_made_by_producing_to_them(kafka: KafkaContainer) -> None
     assert topic not in AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=10).topics
 
 
-def create_topic(bootstrap: str) -> str:
+def fresh_topic(bootstrap: str) -> str:
     topic = f"smoke-{uuid.uuid4()}"
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    create_topic(bootstrap, topic)
     return topic
 
 

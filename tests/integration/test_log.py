@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from pratique.contract.partitioning import partition_of
 from streams.adapters import kafka_log
@@ -30,6 +29,7 @@ from tests.contracts.log import (
     check_tail_of_markers,
 )
 from tests.integration.kafka_container import KafkaContainer, kafka_image
+from tests.integration.raw import create_topic
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -47,8 +47,7 @@ def create(broker: KafkaContainer, name: str, partitions: int = PARTITIONS, **co
     """Create a topic of a name that no other run has."""
     topic = f"{name}-{uuid.uuid4().hex}"
     settings = {key.replace("_", "."): value for key, value in configuration.items()}
-    admin = AdminClient(connection(broker))
-    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result(WAIT_S)
+    create_topic(broker.bootstrap, topic, partitions, settings)
     KafkaAdmin(connection(broker)).bounds(topic, partitions)  # once every partition has its leader
     return topic
 

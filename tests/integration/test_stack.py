@@ -11,7 +11,7 @@ import pytest
 from infra.stack.broker import EmbeddedBroker
 from infra.stack.stack import Stack, recorded_facts, registry_of, stack_file_of, stop_recorded
 from pratique.errors import ConfigurationError, UnavailableError
-from tests.integration.test_kafka_container import create_topic, publish, read
+from tests.integration.test_kafka_container import fresh_topic, publish, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_the_embedded_broker_keeps_address_and_records_over_a_kill(tmp_path: Path) -> None:
     with EmbeddedBroker(tmp_path / "data", log_dir=tmp_path / "logs") as broker:
         address = broker.bootstrap
-        topic = create_topic(address)
+        topic = fresh_topic(address)
         publish(address, topic, b"before the power cut")
         with pytest.raises(ConfigurationError, match="already running"):
             broker.start()

@@ -12,14 +12,13 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.consumer import fetcher
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.structs import TopicPartition
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from pratique.kafka import KafkaTransport
 from streams.adapters import tolerant_records
 from streams.adapters.kafka_log import KafkaLog
 from tests.contracts.transport import take
 from tests.fakes.batches import Record, batch
+from tests.integration.raw import create_topic
 
 if TYPE_CHECKING:
     from tests.integration.kafka_container import KafkaContainer
@@ -85,8 +84,7 @@ def test_poison_at_the_head_of_a_partition_does_not_stop_it(
 ) -> None:
     monkeypatch.setattr(tolerant_records, "MAX_UNPACKED_BYTES", 1 << 20)
     topic = f"poison-{uuid.uuid4().hex}"
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(WAIT_S)
+    create_topic(kafka.bootstrap, topic)
     bomb = batch(GOOD, (b"key", bytes(64 << 20), []), codec="zstd")
     assert len(bomb) < 100_000
 
@@ -113,8 +111,7 @@ def test_poison_at_the_head_of_a_partition_does_not_stop_it(
 
 def test_looks_at_the_log_and_clients_read_past_such_names_too(kafka: KafkaContainer) -> None:
     topic = f"poison-{uuid.uuid4().hex}"
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(WAIT_S)
+    create_topic(kafka.bootstrap, topic)
     transport = KafkaTransport(kafka.bootstrap)
     subscription = transport.subscribe((topic,))
     asyncio.run(produce(kafka.bootstrap, topic, (batch(POISON, GOOD), 2)))

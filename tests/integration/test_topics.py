@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from pratique.errors import RefusedError
 from streams.adapters.kafka_admin import KafkaAdmin
 from tests.integration.kafka_container import KafkaContainer, kafka_image
+from tests.integration.raw import create_topic
 from topologies.apps import APPS, Topology
 from topologies.bootstrap.topics import ChangeKind, apply, plan, require_start_offsets
 from topologies.catalog import COMPACTION_REQUESTED, EVIDENCE, TOPICS, WORK
@@ -65,11 +65,8 @@ def connection(broker: KafkaContainer) -> dict[str, Any]:
 def create(settings: Settings, spec: TopicSpec, partitions: int = PARTITIONS, **changes: str) -> None:
     """Create a topic by hand, some of its configuration changed."""
     configuration = {**spec.configuration, **{name.replace("_", "."): value for name, value in changes.items()}}
-    client = AdminClient({"bootstrap.servers": settings.bootstrap})
-    client.create_topics([NewTopic(spec.name, partitions, 1, config=configuration)])[spec.name].result(WAIT_S)
-    admin = KafkaAdmin(settings.connection)
-    wait_until(lambda: spec.name in admin.topics((spec.name,)))
-    admin.bounds(spec.name, partitions)
+    create_topic(settings.bootstrap, spec.name, partitions, configuration)
+    KafkaAdmin(settings.connection).bounds(spec.name, partitions)
 
 
 def kinds(changes: list[Any]) -> set[tuple[ChangeKind, str]]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewPartitions, NewTopic
+from confluent_kafka.cimpl import NewPartitions
 
 from pratique import kafka as kafka_module
 from pratique.errors import KafkaUnavailableError, TooLargeError
 from pratique.kafka import KafkaTransport
 from tests.contracts.transport import WAIT_S, Bench, TransportCases, take
-from tests.integration.raw import until
+from tests.integration.raw import create_topic, until
 
 if TYPE_CHECKING:
     from tests.integration.kafka_container import KafkaContainer
@@ -34,9 +34,9 @@ class TestKafkaTransport(TransportCases):
 
 
 def create(broker: KafkaContainer, *topics: str, partitions: int = 3) -> None:
+    for topic in topics:
+        create_topic(broker.bootstrap, topic, partitions)
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    for future in admin.create_topics([NewTopic(topic, partitions, 1) for topic in topics]).values():
-        future.result(WAIT_S)
     until(lambda: all(led(admin, topic, partitions) for topic in topics), "every new partition has a leader")
 
 
@@ -100,9 +100,7 @@ def test_record_that_is_not_acknowledged_in_time_is_unavailable(kafka: KafkaCont
 
 def test_record_that_the_broker_never_takes_is_too_large(kafka: KafkaContainer) -> None:
     topic = f"small-{uuid.uuid4().hex}"
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
-    small = NewTopic(topic, 1, 1, config={"max.message.bytes": "1000"})
-    admin.create_topics([small])[topic].result(WAIT_S)
+    create_topic(kafka.bootstrap, topic, configuration={"max.message.bytes": "1000"})
     transport = KafkaTransport(kafka.bootstrap)
     with pytest.raises(TooLargeError):
         transport.publish(topic, b"k", b"v" * 2000, ()).result(WAIT_S)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from types import SimpleNamespace
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.cimpl import NewTopic
 
 from pratique.errors import UnavailableError
 from streams.adapters import kafka_admin
@@ -73,3 +77,62 @@ def test_bounds_that_may_not_be_read_are_told_at_once(admin: KafkaAdmin) -> None
     FakeConsumer.failures = [KafkaError.TOPIC_AUTHORIZATION_FAILED]
     with pytest.raises(UnavailableError, match="TOPIC_AUTHORIZATION_FAILED"):
         admin.bounds("topic", 2)
+
+
+class FakeAdminClient:
+    """Fails a creation with the given codes, then confirms it; a topic is there once one attempt got through."""
+
+    failures: list[int]
+
+    def __init__(self, _: object) -> None: ...
+
+    def create_topics(self, topics: list[NewTopic], request_timeout: float) -> dict[str, Future[None]]:
+        assert request_timeout > 0
+        answer: Future[None] = Future()
+        if self.failures:
+            answer.set_exception(KafkaException(KafkaError(self.failures.pop(0))))
+        else:
+            answer.set_result(None)
+        return {topics[0].topic: answer}
+
+    def list_topics(self, name: str, timeout: float) -> SimpleNamespace:
+        assert timeout > 0
+        return SimpleNamespace(topics={name: SimpleNamespace(error=None, partitions={0: None})})
+
+
+@pytest.fixture
+def creating(monkeypatch: pytest.MonkeyPatch) -> KafkaAdmin:
+    monkeypatch.setattr(kafka_admin, "AdminClient", FakeAdminClient)
+    monkeypatch.setattr(kafka_admin, "RETRY_SECONDS", 0.0)
+    return KafkaAdmin({})
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [
+        [],
+        [KafkaError._TIMED_OUT],
+        [KafkaError._TRANSPORT, KafkaError._TIMED_OUT],
+        [KafkaError._TIMED_OUT, KafkaError.TOPIC_ALREADY_EXISTS],  # the first did it; its answer was lost
+    ],
+)
+def test_creation_without_an_answer_is_asked_again(creating: KafkaAdmin, failures: list[int]) -> None:
+    FakeAdminClient.failures = list(failures)
+    creating.create("topic", 1, 1, {})
+    assert FakeAdminClient.failures == []
+
+
+@pytest.mark.parametrize("failure", [KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.TOPIC_AUTHORIZATION_FAILED])
+def test_creation_that_is_refused_is_told_at_once(creating: KafkaAdmin, failure: int) -> None:
+    FakeAdminClient.failures = [failure, KafkaError._TIMED_OUT]
+    with pytest.raises(UnavailableError, match=KafkaError(failure).name()):
+        creating.create("topic", 1, 1, {})
+    assert FakeAdminClient.failures == [KafkaError._TIMED_OUT]
+    FakeAdminClient.failures = []
+
+
+def test_creation_that_is_never_answered_is_told(creating: KafkaAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka_admin, "TIMEOUT_SECONDS", 0.0)
+    FakeAdminClient.failures = [KafkaError._TIMED_OUT] * 1_000
+    with pytest.raises(UnavailableError, match="_TIMED_OUT"):
+        creating.create("topic", 1, 1, {})
