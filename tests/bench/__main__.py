@@ -20,7 +20,7 @@ from rich.table import Table
 
 from infra.stack.paths import ROOT
 from infra.stack.stack import Stack, stack_file_of
-from tests.bench import ceiling, detectors, flow, ledger, load
+from tests.bench import detectors, flow, ledger, load
 from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds
 from tests.bench.load import MakeRequests
 
@@ -32,7 +32,6 @@ MIN_ACCEPTED: Final = 0.99
 JUDGED_AT_ONCE: Final = 1000
 """Published at once, more of them than two cores judge before their deadline would be answered for that alone."""
 MAX_TOTAL_MIB: Final = 3 * 1024
-PARTITIONS: Final = 8
 
 FLOW_ALONE: Final = "flow alone"
 REAL_JUDGES: Final = "real judges"
@@ -50,6 +49,7 @@ class Run:
         make: What the requests are about.
         first: The apps that are there before the others: the ledger brings its view, without which no memory is judged.
         most: Most requests that are published at once; null where none waits for a judge.
+        rounds: How often flow and ceiling are measured in turns.
     """
 
     title: str
@@ -57,6 +57,7 @@ class Run:
     make: MakeRequests
     first: tuple[str, ...] = FIRST
     most: int | None = None
+    rounds: int = 1
 
     def count(self, asked: int) -> int:
         """Return how many requests are measured."""
@@ -69,7 +70,7 @@ class Run:
 
 
 RUNS: Final = (
-    Run(FLOW_ALONE, "absent", load.conversations),
+    Run(FLOW_ALONE, "absent", load.conversations, rounds=9),
     Run("flow alone small requests", "absent", load.small),
     Run(REAL_JUDGES, "real", load.conversations, most=JUDGED_AT_ONCE),
     Run(RECALLS, "real", load.recalls, (*FIRST, ledger.LEDGER), most=JUDGED_AT_ONCE),
@@ -87,13 +88,17 @@ ROWS: Final = (
     ("peak PSS in all, MiB", "peak_total_mib", "{:.0f}"),
 )
 
-QUOTA: Final = {"PRATIQUE_QUOTA_PER_SECOND": "1000000", "PRATIQUE_QUOTA_BURST": "1000000"}
+ENVIRONMENT: Final = {
+    "PRATIQUE_QUOTA_PER_SECOND": "1000000",
+    "PRATIQUE_QUOTA_BURST": "1000000",
+    "PRATIQUE_SESSION_TIMEOUT_MS": str(flow.SESSION_MS),
+}
 
 
 def main() -> int:
     """Run the benchmarks and return the exit status."""
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("--requests", type=int, default=4000, help="requests of each throughput")
+    parser.add_argument("--requests", type=int, default=2000, help="requests of each round of throughput")
     parser.add_argument("--fingerprints", type=int, default=1_000_000, help="fingerprints that the ledger holds")
     parser.add_argument("--output", type=Path, default=RESULT)
     arguments = parser.parse_args()
@@ -130,20 +135,15 @@ def _flow_bounds(result: Mapping[str, Any]) -> tuple[Bound, ...]:
 
 def _measured(run: Run, state: Path, count: int) -> dict[str, Any]:
     # The stack makes its policy only where it starts an app; the others are started beside it.
-    stack = Stack(state, apps=run.first, environment={"PRATIQUE_JUDGES": run.judges, **QUOTA})
+    stack = Stack(state, apps=run.first, environment={"PRATIQUE_JUDGES": run.judges, **ENVIRONMENT})
     with stack:
         for name in flow.APPS[1:]:
             stack.start_app(name.partition("-")[0], name=name)
         stack.wait_until_ready(flow.APPS)
-        measured = flow.measure(stack, stack_file_of(state), count, run.make, warm_up=run.warm_up)
-        stack.supervisor.stop_all()
-        records = ceiling.records_of_run(stack.broker.bootstrap)
-        rate = ceiling.requests_per_second(stack.broker.bootstrap, records, PARTITIONS)
+        measured = flow.measure(stack, stack_file_of(state), count, run.make, rounds=run.rounds, warm_up=run.warm_up)
     return {
         **asdict(measured),
         "accepted": measured.outcomes.get("ACCEPTED", 0) / sum(measured.outcomes.values()),
-        "ceiling_requests_per_second": rate,
-        "of_ceiling": measured.requests_per_second / rate,
     }
 
 
