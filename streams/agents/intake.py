@@ -3,8 +3,8 @@
 The contract: a record of ``memory.recalled`` is a recall signed by a loader, any other a compaction signed by a
 publisher. Every request of a batch ends as an OPENED (with work, or a refusal) or as a dead letter with its bytes.
 OPENED is acknowledged by the log before its work is sent (architecture, decision 4). What nobody may believe, since it
-can't be decoded, is not signed by a publisher of its tenant, or is outside the horizon, gets a dead letter and no
-verdict.
+is not signed by a publisher of its tenant, can't be decoded, or is outside the horizon, gets a dead letter and no
+verdict; nothing is decoded that no publisher has signed.
 """
 
 from __future__ import annotations
@@ -168,17 +168,15 @@ class IntakeStep:
 
     def _believed(self, record: LogRecord, now_ms: int) -> CompactionRequested | MemoryRecalled:
         """Return an authentic request of the right age, or raise for a dead letter."""
-        request: CompactionRequested | MemoryRecalled
+        schema: type[CompactionRequested | MemoryRecalled]
         if record.topic == MEMORY_RECALLED:
-            request, topic, role = avro.decode(record.value, MemoryRecalled), MEMORY_RECALLED, KeyRole.LOADER
+            schema, topic, role = MemoryRecalled, MEMORY_RECALLED, KeyRole.LOADER
         else:
-            request, topic, role = (
-                avro.decode(record.value, CompactionRequested),
-                COMPACTION_REQUESTED,
-                KeyRole.PUBLISHER,
-            )
+            schema, topic, role = CompactionRequested, COMPACTION_REQUESTED, KeyRole.PUBLISHER
         signature = Signature.from_headers(record.headers)
-        authenticate(signature, topic, record.value or b"", role, request.tenant_id, self._pinning.trust(), now_ms)
+        key = authenticate(signature, topic, record.value or b"", role, self._pinning.trust(), now_ms)
+        request = avro.decode(record.value, schema)
+        key.check_tenant(request.tenant_id)
         age_ms = now_ms - request.requested_at
         if not -self._limits.skew_ms <= age_ms <= self._limits.horizon_ms:
             raise _ExpiredError(f"request is {age_ms} ms old, up to {self._limits.horizon_ms} are served")

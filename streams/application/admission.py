@@ -31,7 +31,7 @@ from pratique.contract.records import (
 )
 from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import MAX_REQUEST_BYTES
-from pratique.contract.trust import KeyRole, TrustTarget
+from pratique.contract.trust import KeyRole, TrustedKey, TrustTarget
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
 from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet
 from streams.errors import (
@@ -89,16 +89,20 @@ class Admission:
 
 
 def authenticate(
-    signature: Signature, topic: str, value: bytes, role: KeyRole, tenant_id: str, trust: TrustTarget, now_ms: int
-) -> None:
-    """Verify that a request is signed by a key that may publish for its tenant now.
+    signature: Signature, topic: str, value: bytes, role: KeyRole, trust: TrustTarget, now_ms: int
+) -> TrustedKey:
+    """Return the key that signed a request and holds a role now.
+
+    Nothing of the request has to be decoded for it, so that nobody's bytes are decoded but a signer's. Whose tenant's
+    request it is comes out only then: the caller asks the key (``TrustedKey.check_tenant``).
 
     Raises:
-        SignerNotAuthorisedError: The key is unknown, or not for this role, tenant or moment.
+        SignerNotAuthorisedError: The key is unknown, or not for this role or moment.
         SignatureInvalidError: The signature does not verify over the value as published.
     """
-    key = trust.authorised_key(signature.key_id, role, tenant_id, now_ms)
+    key = trust.key_in_role(signature.key_id, role, now_ms)
     verify_ed25519(key.public_key, signature, topic, value)
+    return key
 
 
 def check_request_id(request: CompactionRequested) -> None:

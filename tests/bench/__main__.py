@@ -21,6 +21,7 @@ from rich.table import Table
 from infra.stack.paths import ROOT
 from infra.stack.stack import Stack, stack_file_of
 from tests.bench import detectors, flow, ledger, load
+from tests.bench.ledger_records import TENANTS
 from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds
 from tests.bench.load import MakeRequests
 
@@ -31,6 +32,7 @@ MIN_RECALLS: Final = 0.5
 MIN_ACCEPTED: Final = 0.99
 JUDGED_AT_ONCE: Final = 1000
 """Published at once, more of them than two cores judge before their deadline would be answered for that alone."""
+LEAST_FINGERPRINTS: Final = ledger.LOOKED_UP * len(TENANTS)
 MAX_TOTAL_MIB: Final = 3 * 1024
 
 FLOW_ALONE: Final = "flow alone"
@@ -102,6 +104,8 @@ def main() -> int:
     parser.add_argument("--fingerprints", type=int, default=1_000_000, help="fingerprints that the ledger holds")
     parser.add_argument("--output", type=Path, default=RESULT)
     arguments = parser.parse_args()
+    if arguments.fingerprints < LEAST_FINGERPRINTS:  # said now, not after the minutes that the flow takes
+        parser.error(f"--fingerprints has to be at least {LEAST_FINGERPRINTS}")
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="pratique-bench-") as folder:
         for run in RUNS:

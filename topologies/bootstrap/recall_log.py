@@ -77,10 +77,11 @@ def _request(settings: Settings, verdict: Verdict) -> MemoryRecalled | None:
 def _believed(settings: Settings, record: ReadRecord, verdict: Verdict) -> MemoryRecalled | None:
     trust = app_policy_store(settings, "recall-verify").trust()
     try:
-        request = avro.decode(record.value, MemoryRecalled)
         signature = Signature.from_headers(record.headers)
         value = record.value or b""
-        authenticate(signature, MEMORY_RECALLED, value, KeyRole.LOADER, request.tenant_id, trust, verdict.decided_at)
+        key = authenticate(signature, MEMORY_RECALLED, value, KeyRole.LOADER, trust, verdict.decided_at)
+        request = avro.decode(value, MemoryRecalled)
+        key.check_tenant(request.tenant_id)
     except (MalformedError, SignatureInvalidError, SignerNotAuthorisedError):
         return None
     return request

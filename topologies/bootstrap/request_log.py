@@ -44,9 +44,10 @@ def recorded_requests(settings: Settings, newest: int) -> Iterator[tuple[Compact
 def _authentic(record: ReadRecord, trust: TrustTarget) -> tuple[CompactionRequested, int] | None:
     value = record.value or b""
     try:
-        request = avro.decode(value, CompactionRequested)
         signature = Signature.from_headers(record.headers)
-        authenticate(signature, record.topic, value, KeyRole.PUBLISHER, request.tenant_id, trust, record.timestamp)
+        key = authenticate(signature, record.topic, value, KeyRole.PUBLISHER, trust, record.timestamp)
+        request = avro.decode(value, CompactionRequested)
+        key.check_tenant(request.tenant_id)
     except (MalformedError, SignatureInvalidError, SignerNotAuthorisedError):
         return None
     return request, len(value)

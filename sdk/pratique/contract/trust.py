@@ -84,6 +84,15 @@ class TrustedKey:
     not_before_ms: int
     expires_ms: int
 
+    def check_tenant(self, tenant_id: str | None) -> None:
+        """Let a key pass that may act for a tenant; null stands for what concerns no single tenant.
+
+        Raises:
+            SignerNotAuthorisedError: It may not.
+        """
+        if self.tenants is not None and tenant_id not in self.tenants:
+            raise SignerNotAuthorisedError(f"key {self.key_id} is not authorised for this tenant")
+
 
 @dataclass(frozen=True, slots=True)
 class TrustedMacKey:
@@ -121,13 +130,21 @@ class TrustTarget:
         Raises:
             SignerNotAuthorisedError: Unknown key, or not this role, tenant or moment; the message says which.
         """
+        key = self.key_in_role(key_id, role, at_ms)
+        key.check_tenant(tenant_id)
+        return key
+
+    def key_in_role(self, key_id: str, role: KeyRole, at_ms: int) -> TrustedKey:
+        """Return the key if it holds a role at a moment, for whatever tenant: ``check_tenant`` says for which.
+
+        Raises:
+            SignerNotAuthorisedError: Unknown key, or not this role or moment; the message says which.
+        """
         key = self.keys.get(key_id)
         if key is None:
             raise SignerNotAuthorisedError("key is unknown: the trust target names no such key id")
         if role not in key.roles:
             raise SignerNotAuthorisedError(f"key {key.key_id} does not hold the role {role.value}")
-        if key.tenants is not None and tenant_id not in key.tenants:
-            raise SignerNotAuthorisedError(f"key {key.key_id} is not authorised for this tenant")
         _check_period(key, at_ms)
         return key
 

@@ -36,7 +36,7 @@ from tests.fakes.evidence import (
 )
 from tests.fakes.log import FakeLogOutbox, FakeTopic, ManualClock
 from tests.fakes.steps import FakeMetrics, FakeStore, Record
-from tests.unit.streams.application.compactions import pinned_set, request, signed
+from tests.unit.streams.application.compactions import pinned_set, request, signed, signed_bytes
 
 HORIZON_MS, SKEW_MS = 600_000, 30_000
 
@@ -275,11 +275,14 @@ HEADERS = signed(request()).headers
 NULLS: Any = (("pratique-key-id", None), ("x", None))
 
 POISON: dict[str, tuple[Record, str]] = {
-    "nothing": (replace(signed(request()), value=None), "SCHEMA_INVALID"),
-    "empty": (replace(signed(request()), value=b""), "SCHEMA_INVALID"),
-    "noise": (replace(signed(request()), value=bytes(range(256))), "SCHEMA_INVALID"),
-    "another record": (replace(signed(request()), value=avro.encode(WORK)), "SCHEMA_INVALID"),
-    "too large": (replace(signed(request()), value=bytes(MAX_REQUEST_BYTES + 65_537)), "TOO_LARGE"),
+    "nothing": (replace(signed_bytes(b""), value=None), "SCHEMA_INVALID"),
+    "empty": (signed_bytes(b""), "SCHEMA_INVALID"),
+    "noise": (signed_bytes(bytes(range(256))), "SCHEMA_INVALID"),
+    "another record": (signed_bytes(avro.encode(WORK)), "SCHEMA_INVALID"),
+    "too large": (signed_bytes(bytes(MAX_REQUEST_BYTES + 65_537)), "TOO_LARGE"),
+    "nothing that nobody signed": (replace(signed(request()), value=None), "SIGNATURE_INVALID"),
+    "noise that nobody signed": (replace(signed(request()), value=bytes(range(256))), "SIGNATURE_INVALID"),
+    "noise by a stranger": (signed_bytes(bytes(range(256)), ed25519("stranger")), "SIGNER_NOT_AUTHORISED"),
     "altered": (forged(), "SIGNATURE_INVALID"),
     "unsigned": (replace(signed(request()), headers=()), "SIGNATURE_INVALID"),
     "null headers": (replace(signed(request()), headers=NULLS), "SIGNATURE_INVALID"),

@@ -96,6 +96,10 @@ def test_opened_comes_before_work() -> None:
     ]
 
 
+def signed_noise() -> Record:
+    return Record(MEMORY_RECALLED, b"\x00", LOADERS["tenant-a"].sign(MEMORY_RECALLED, b"\x00").headers)
+
+
 @pytest.mark.parametrize(
     ("record", "code"),
     [
@@ -103,7 +107,7 @@ def test_opened_comes_before_work() -> None:
         (signed(request(entry()), LOADERS["tenant-b"]), "SIGNER_NOT_AUTHORISED"),
         (replace(signed(request(entry())), headers=()), "SIGNATURE_INVALID"),
         (replace(signed(request(entry())), headers=signed(request(entry("e2"))).headers), "SIGNATURE_INVALID"),
-        (signed(request(entry()), topic=COMPACTION_REQUESTED), "SCHEMA_INVALID"),
+        (signed(request(entry()), topic=COMPACTION_REQUESTED), "SIGNER_NOT_AUTHORISED"),
         (
             replace(signed(request(entry())), headers=signed(request(entry()), topic=COMPACTION_REQUESTED).headers),
             "SIGNATURE_INVALID",
@@ -112,8 +116,9 @@ def test_opened_comes_before_work() -> None:
         (signed(request(entry(), requested_at=AT_MS + 30_001)), "REQUEST_EXPIRED"),
         (signed(request()), "MESSAGE_INVALID"),
         (signed(request(entry(), recall_request_id="x" * 257)), "MESSAGE_INVALID"),
-        (Record(MEMORY_RECALLED, b"\x00"), "SCHEMA_INVALID"),
-        (Record(MEMORY_RECALLED, None), "SCHEMA_INVALID"),
+        (signed_noise(), "SCHEMA_INVALID"),
+        (Record(MEMORY_RECALLED, b"\x00"), "SIGNATURE_INVALID"),
+        (Record(MEMORY_RECALLED, None), "SIGNATURE_INVALID"),
     ],
 )
 def test_what_nobody_may_believe_is_a_dead_letter_and_has_no_verdict(record: Record, code: str) -> None:

@@ -58,7 +58,13 @@ def signed(
     topic: str = COMPACTION_REQUESTED,
 ) -> Record:
     """A request as its publisher published it."""
-    value = avro.encode(asked)
+    return signed_bytes(avro.encode(asked), key, offset=offset, topic=topic)
+
+
+def signed_bytes(
+    value: bytes, key: Ed25519Signer = PUBLISHER, *, offset: int = 0, topic: str = COMPACTION_REQUESTED
+) -> Record:
+    """Whatever bytes, as a publisher signs and publishes them."""
     return Record(
         COMPACTION_REQUESTED, value, tuple(key.sign(topic, value).headers), b"k", offset=offset, timestamp=NOW_MS
     )
