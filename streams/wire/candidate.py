@@ -14,11 +14,11 @@ It does not compare anything with policy or sources: ``streams.domain.compaction
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from pratique.contract.canonical import JsonValue, canonical_sha256, parse_json
+from pratique.contract.canonical import JsonValue, PlainJson, parse_json, plain_sha256
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reasons import Reason, ReasonCode, sorted_reasons
 from pratique.errors import MalformedError
@@ -129,7 +129,8 @@ def parse_candidate(
         _claims(value.preserved_constraint_claims),
         _narrative(value),
     )
-    return Candidate(context, canonical_sha256(parsed), canonical_sha256(context.summary_text))
+    texts = cast("PlainJson", parsed)  # the schema is closed, and has texts alone
+    return Candidate(context, plain_sha256(texts), plain_sha256(context.summary_text))
 
 
 def read_candidate(

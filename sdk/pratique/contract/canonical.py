@@ -23,6 +23,9 @@ from pratique.errors import MalformedError, TooLargeError
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
+PlainJson: TypeAlias = "bool | int | str | Sequence[PlainJson] | Mapping[str, PlainJson] | None"
+"""A JSON value whose numbers are whole."""
+
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 """Default bound on a JSON text, in UTF-8 bytes: a request is at most 4 MiB (contract, Topics)."""
 
@@ -30,7 +33,8 @@ MAX_JSON_DEPTH: Final = 32
 """Default bound on nesting. No document of the published language nests deeper than 6."""
 
 # Possessive throughout, and an unclosed string runs to the end: every character is looked at once, whatever is sent.
-_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]{}]")
 
 
 # One encoder for all: ``json.dumps`` would make one a call, which for small values costs more than the encoding.
@@ -74,6 +78,18 @@ def canonical_bytes(value: JsonValue) -> bytes:
 def canonical_sha256(value: JsonValue) -> str:
     """Return the SHA-256 (64 lower-case hexadecimal digits) of a value's canonical JSON in UTF-8."""
     return hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+def plain_sha256(value: PlainJson) -> str:
+    """Return what ``canonical_sha256`` does, sooner, of a value whose numbers are whole.
+
+    Only a double has more than one way to be written, so orjson's bytes are those of ``canonical_bytes``; a property
+    test holds it to that. What orjson can't write (numbers beyond 64 bits) is left to ``canonical_sha256``.
+    """
+    try:
+        return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    except TypeError:
+        return canonical_sha256(value)
 
 
 def text_sha256(value: str) -> str:
@@ -185,14 +201,18 @@ def _check_depth(text: str, max_depth: int) -> None:
     if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
-    for match in _STRUCTURE.finditer(text):
-        mark = match.group()
-        if mark in "[{":
+    for match in _BRACKET.finditer(_outside_strings(text)):
+        if match.group() in "[{":
             depth += 1
             if depth > max_depth:
                 raise TooLargeError(f"JSON nests deeper than {max_depth}")
-        elif mark in "]}":
+        else:
             depth -= 1
+
+
+def _outside_strings(text: str) -> str:
+    # Without a backslash, every second piece between quotation marks is a string; the last one, where none closes it.
+    return _STRING.sub('""', text) if "\\" in text else "".join(text.split('"')[::2])
 
 
 def _unique_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.canonical import PlainJson, plain_sha256
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reasons import Reason
 
@@ -47,7 +47,7 @@ class PreservedConstraintClaim:
         """What identifies the constraint."""
         return (self.constraint_type, self.constraint_id)
 
-    def body(self) -> dict[str, JsonValue]:
+    def body(self) -> dict[str, PlainJson]:
         """Return the claim as the claim population lists it (AID-I-004.008 G002)."""
         return {
             "constraint_type": self.constraint_type.value,
@@ -97,7 +97,7 @@ class CandidateRefused:
     reasons: tuple[Reason, ...]
 
 
-def scanned_population(context: CompactedContext) -> dict[str, JsonValue]:
+def scanned_population(context: CompactedContext) -> dict[str, PlainJson]:
     """Return the population that must be scanned: claims are left out (AID-I-004.008 G001, G003).
 
     Four roots, and the narrative where there is one.
@@ -114,7 +114,7 @@ def scanned_population(context: CompactedContext) -> dict[str, JsonValue]:
 
 def scanned_population_sha256(context: CompactedContext) -> str:
     """Return the canonical digest of the population that must be scanned."""
-    return canonical_sha256(scanned_population(context))
+    return plain_sha256(scanned_population(context))
 
 
 def scanned_field_count(context: CompactedContext) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pratique.contract.canonical import canonical_sha256
+from pratique.contract.canonical import plain_sha256
 from pratique.contract.reasons import ReasonCode
 from streams.domain.compaction.candidate import (
     ClaimStatus,
@@ -110,4 +110,4 @@ def reconciled_claims(context: CompactedContext, constraints: ConstraintSet) -> 
         reported = [place for place, claim in enumerate(claims) if claim.status is status]
         if reported:
             raise StepFailed(reason(code, f"{CLAIMS_PATH}[{place}].status") for place in reported[:MAX_PLACES])
-    return Claims(ordered, canonical_sha256([claim.body() for claim in ordered]), places)
+    return Claims(ordered, plain_sha256([claim.body() for claim in ordered]), places)

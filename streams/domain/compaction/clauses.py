@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pratique.contract.canonical import JsonValue
+from pratique.contract.canonical import PlainJson
 from streams.domain.compaction.lexer import Quotation, RawClause, Token, Unread, lex
 from streams.domain.compaction.slots import EnumerationSlot, Slot, Sources
 
@@ -64,7 +64,7 @@ class ParsedClause(NamedTuple):
     start: int
     end: int
 
-    def body(self) -> list[JsonValue]:
+    def body(self) -> list[PlainJson]:
         """Return the clause as the parsed population lists it."""
         return [self.rule.rule_id, *self.values]
 
@@ -88,7 +88,7 @@ class SummaryParse:
         """Whether the whole text was parsed."""
         return self.failed is None
 
-    def population(self) -> list[JsonValue] | None:
+    def population(self) -> list[PlainJson] | None:
         """Return the parsed clauses; null where the parse is not total."""
         return [clause.body() for clause in self.clauses] if self.complete else None
 

@@ -32,7 +32,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from pratique.contract import narrative
-from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.canonical import PlainJson, plain_sha256
 from pratique.contract.digests import message_sha256
 from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode
 from pratique.contract.records import Provenance, Role, SourceMessage
@@ -130,9 +130,9 @@ class ConsistencyResult:
     outcome: Outcome
     finding_status: FindingStatus
     reasons: tuple[Reason, ...]
-    receipt_body: Mapping[str, JsonValue] | None = None
+    receipt_body: Mapping[str, PlainJson] | None = None
     receipt_sha256: str | None = None
-    verification_body: Mapping[str, JsonValue] | None = None
+    verification_body: Mapping[str, PlainJson] | None = None
     compacted_output_sha256: str | None = None
     scan_population_sha256: str | None = None
     scan_field_count: int = 0
@@ -179,7 +179,7 @@ def check_consistency(
         finding_status=FindingStatus.NO_FINDING,
         reasons=(),
         receipt_body=receipt_body,
-        receipt_sha256=canonical_sha256(receipt_body),
+        receipt_sha256=plain_sha256(receipt_body),
         verification_body=verification_body,
         compacted_output_sha256=candidate.compacted_output_sha256,
         scan_population_sha256=population_sha256,
@@ -190,7 +190,7 @@ def check_consistency(
 
 def _check(
     question: ConsistencyQuestion, candidate: Candidate, verifier: ConflictVerifier
-) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+) -> tuple[dict[str, PlainJson], dict[str, PlainJson]]:
     """Go through the steps; return the verification's body and the receipt's."""
     context = candidate.context
     _check_summary_length(question, context)  # 1
@@ -276,8 +276,8 @@ def _receipt(
     constraints: ConstraintSet,
     claims: Claims,
     verification: ConflictVerification,
-) -> dict[str, JsonValue]:
-    seeds: dict[str, JsonValue] = {
+) -> dict[str, PlainJson]:
+    seeds: dict[str, PlainJson] = {
         "schema_version": RECEIPT_SCHEMA,
         "tenant_id": question.tenant_id,
         "task_id": question.task_id,

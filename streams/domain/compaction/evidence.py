@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.canonical import PlainJson, plain_sha256
 from pratique.contract.reasons import ReasonCode
 from streams.domain.compaction.candidate import PreservedConstraintClaim
 from streams.domain.compaction.refusal import StepFailed, reason
@@ -22,7 +22,7 @@ from streams.domain.compaction.verifier import Question
 _SHA256_DIGITS: Final = 64
 
 
-def verified_body(asked: Question, verification: ConflictVerification, artifact_sha256: str) -> dict[str, JsonValue]:
+def verified_body(asked: Question, verification: ConflictVerification, artifact_sha256: str) -> dict[str, PlainJson]:
     """Derive every binding of a verifier's receipt again; return the receipt's body.
 
     Args:
@@ -43,12 +43,12 @@ def verified_body(asked: Question, verification: ConflictVerification, artifact_
         or verification.claim_population_sha256 != asked.claim_population_sha256
     ):
         raise _differs()
-    population: list[JsonValue] = []
+    population: list[PlainJson] = []
     for result, item, claim in zip(ordered, asked.constraints, asked.claims, strict=True):
         if result is None or not _binds(result, item.canonical_record_sha256, item.canonical_predicate_sha256, claim):
             raise _differs()
         population.append(result.body())
-    if verification.result_population_sha256 != canonical_sha256(population):
+    if verification.result_population_sha256 != plain_sha256(population):
         raise _differs()
     derived = derived_outcome(
         (result.verification_status for result in verification.results), verification.assurance_type
@@ -60,7 +60,7 @@ def verified_body(asked: Question, verification: ConflictVerification, artifact_
         or verification.verifier_artifact_sha256 != artifact_sha256
         or verification.rendered_policy_sha256 != asked.rendered_policy_sha256
         or verification.compacted_summary_sha256 != asked.compacted_summary_sha256
-        or verification.receipt_sha256 != canonical_sha256(body)
+        or verification.receipt_sha256 != plain_sha256(body)
     ):
         raise _differs()
     return body

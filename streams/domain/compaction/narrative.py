@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Final
 
 from pratique.contract.reasons import Reason, ReasonCode
-from streams.domain.compaction.authority.check import Ground, Untraced, claims_authority, untraced
+from streams.domain.compaction.authority.check import Ground, Untraced, claims_authority, forged_markers, untraced
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.clauses import ParsedClause
 from streams.domain.compaction.refusal import MAX_PLACES, grammar_reason
@@ -46,8 +46,7 @@ def narrative_reasons(
     """
     yield from (grammar_reason(code, NARRATIVE_PATH) for code, count in matched if count)
     yield from _untraced(NARRATIVE_PATH, untraced(narrative_text, sources))
-    forged = (item for item in untraced(summary_text, sources) if item.ground is Ground.MARKER)
-    yield from _untraced(SUMMARY_PATH, forged)
+    yield from _untraced(SUMMARY_PATH, forged_markers(summary_text))
 
 
 def clause_reasons(summary_text: str, clauses: Sequence[ParsedClause], sources: Sources) -> Iterator[Reason]:

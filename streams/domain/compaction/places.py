@@ -94,7 +94,7 @@ def _taken_apart(visible: Sequence[Letter]) -> list[Letter]:
         if apart and _changes_case(apart[-1].letter, item.letter):
             apart.append(Letter(" ", item.start, item.start))
         apart.append(item)
-    words = [item._replace(letter=item.letter.translate(SEPARATORS)) for item in _folded(apart)]
+    words = [item._replace(letter=" ") if item.letter in SEPARATORS else item for item in _folded(apart)]
     last = len(words) - 1
     return [
         item._replace(letter=" ") if item.letter == "." and place != last and words[place + 1].letter != " " else item

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from pratique.contract.canonical import JsonValue
+from pratique.contract.canonical import PlainJson
 from pratique.contract.reasons import Reason, ReasonCode, sorted_reasons
 
 DETECTOR: Final = "consistency"
@@ -29,7 +29,7 @@ class StepFailed(Exception):  # noqa: N818 - it carries an answer, and is none o
         verification_body: What the verifier stated, where it was asked and its statement holds.
     """
 
-    def __init__(self, reasons: Iterable[Reason], verification_body: Mapping[str, JsonValue] | None = None) -> None:
+    def __init__(self, reasons: Iterable[Reason], verification_body: Mapping[str, PlainJson] | None = None) -> None:
         super().__init__()
         self.reasons = sorted_reasons(list(reasons))
         self.verification_body = verification_body

@@ -27,7 +27,7 @@ UNSEEN: Final = re.compile(
 """What a reader would not see."""
 _UNSEEN_ASCII: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]+")
 _CAMEL: Final = re.compile("([a-z0-9])([A-Z])")
-SEPARATORS: Final = str.maketrans("-_/\\", "    ")
+SEPARATORS: Final = "-_/\\"
 """What becomes a space where compound words are taken apart, beside dots."""
 _CUT: Final = re.compile(
     '[\r\n\x0b\x0c\x85\u2028\u2029"\uff02\u201c-\u201f\u00ab\u00bb\u300c-\u300f]+|[.!?](?=\\s)|[\u3002\uff01\uff1f]'
@@ -48,7 +48,8 @@ def conflict_views(text: str) -> tuple[str, ...]:
     """
     visible = _visible(text)
     whole = _folded(visible)
-    apart = _collapsed(_taken_apart(visible))
+    cased = _CAMEL.sub(r"\1 \2", visible) if _CAMEL.search(visible) is not None else visible
+    apart = _collapsed(_taken_apart(whole if cased == visible else _folded(cased)))
     return (whole,) if apart == whole else (whole, apart)
 
 
@@ -94,9 +95,8 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _taken_apart(visible: str) -> str:
-    if _CAMEL.search(visible) is not None:
-        visible = _CAMEL.sub(r"\1 \2", visible)
-    words = _folded(visible).translate(SEPARATORS)
+def _taken_apart(words: str) -> str:
+    for separator in SEPARATORS:
+        words = words.replace(separator, " ")
     stop = "." if words.endswith(".") else ""
     return words.removesuffix(".").replace(". ", _CLAUSE_END).replace(".", " ").replace(_CLAUSE_END, ". ") + stop

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from pratique.contract.canonical import JsonValue
+from pratique.contract.canonical import PlainJson
 from pratique.contract.reasons import FindingStatus, Outcome
 from streams.domain.compaction.candidate import ClaimStatus, ConstraintType
 
@@ -42,7 +42,7 @@ class ConstraintVerificationResult:
         """What identifies the constraint."""
         return (self.constraint_type, self.constraint_id)
 
-    def body(self) -> dict[str, JsonValue]:
+    def body(self) -> dict[str, PlainJson]:
         """Return the result as the result population lists it."""
         return {
             "constraint_type": self.constraint_type.value,
@@ -74,7 +74,7 @@ class ConflictVerification:
     results: tuple[ConstraintVerificationResult, ...]
     receipt_sha256: str
 
-    def body(self, result_population: Sequence[JsonValue]) -> dict[str, JsonValue]:
+    def body(self, result_population: Sequence[PlainJson]) -> dict[str, PlainJson]:
         """Return ``aidefend.summary-conflict-verification.v3`` with the given results.
 
         Args:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pratique.contract.canonical import canonical_sha256
+from pratique.contract.canonical import plain_sha256
 from streams.domain.compaction.candidate import ClaimStatus, PreservedConstraintClaim
 from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.constraints import CanonicalConstraint
@@ -100,12 +100,12 @@ class ClauseVerifier:
             compacted_summary_sha256=question.compacted_summary_sha256,
             claim_population_sha256=question.claim_population_sha256,
             claim_count=len(question.claims),
-            result_population_sha256=canonical_sha256(population),
+            result_population_sha256=plain_sha256(population),
             result_count=len(results),
             results=results,
             receipt_sha256="",
         )
-        return replace(unsigned, receipt_sha256=canonical_sha256(unsigned.body(population)))
+        return replace(unsigned, receipt_sha256=plain_sha256(unsigned.body(population)))
 
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         """Return what the grammar makes of a summary, to explain a verdict with."""
@@ -135,7 +135,7 @@ class ClauseVerifier:
                 contradicted_by.setdefault(predicate, rule.rule_id)
         return _Reading(
             parse,
-            None if population is None else canonical_sha256(population),
+            None if population is None else plain_sha256(population),
             preserved_by,
             contradicted_by,
             bool(self.grammar.markers.matching(views)),
@@ -149,7 +149,7 @@ class ClauseVerifier:
         question: Question,
     ) -> ConstraintVerificationResult:
         status, rule_id = self._judge(constraint.canonical_predicate, reading)
-        evidence = canonical_sha256(
+        evidence = plain_sha256(
             {
                 "constraint_type": constraint.constraint_type.value,
                 "constraint_id": constraint.constraint_id,

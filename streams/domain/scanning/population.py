@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from pratique.contract.canonical import JsonValue, canonical_sha256
+from pratique.contract.canonical import PlainJson, plain_sha256
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.errors import MalformedError
 from streams.domain.compaction.candidate import CompactedContext, scanned_population
@@ -39,7 +39,7 @@ class Field:
     path: str
     value: str
 
-    def body(self) -> dict[str, JsonValue]:
+    def body(self) -> dict[str, PlainJson]:
         """Return the field as the scan request lists it."""
         return {"path": self.path, "value": self.value}
 
@@ -54,7 +54,7 @@ class ScanPopulation(NamedTuple):
         field_count: How many fields there are.
     """
 
-    population: dict[str, JsonValue]
+    population: dict[str, PlainJson]
     fields: tuple[Field, ...]
     sha256: str
     field_count: int
@@ -74,16 +74,16 @@ def scan_population(context: CompactedContext) -> ScanPopulation:
     if not all(field.value for field in fields):
         raise MalformedError("a field to scan is empty")
     population = scanned_population(context)
-    return ScanPopulation(population, tuple(fields), canonical_sha256(population), len(fields))
+    return ScanPopulation(population, tuple(fields), plain_sha256(population), len(fields))
 
 
-def population_of(fields: Sequence[Field]) -> dict[str, JsonValue]:
+def population_of(fields: Sequence[Field]) -> dict[str, PlainJson]:
     """Rebuild the population from its fields: what a worker has really been given, in the digested form.
 
     Raises:
         MalformedError: The fields are not those of the roots, complete, in order and without gaps.
     """
-    lists: dict[str, list[JsonValue]] = {root: [] for root in LIST_ROOTS}
+    lists: dict[str, list[PlainJson]] = {root: [] for root in LIST_ROOTS}
     if not fields or fields[0].path != SUMMARY_ROOT:
         raise MalformedError("fields do not begin with the summary")
     position = 0

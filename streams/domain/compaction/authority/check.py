@@ -19,13 +19,13 @@ from typing import Final
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.domain.compaction.authority import tables
 from streams.domain.compaction.authority.claims import claims
-from streams.domain.compaction.authority.folding import folded
+from streams.domain.compaction.authority.folding import Folded, folded
 from streams.domain.compaction.authority.markers import markers
 from streams.domain.compaction.authority.sentences import Quotable, Sentence, Whose, sentences
 from streams.domain.compaction.authority.vocabulary import Lexicon, lexicon
 from streams.domain.compaction.authority.words import Word, words_of
 
-AUTHORITY_VERSION: Final = "pratique-authority-1"
+AUTHORITY_VERSION: Final = "pratique-authority-2"
 """Changes with every change of the check's code that could change a result for the same tables and text."""
 
 
@@ -78,7 +78,7 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
         own: list[Word] = []
         after_quotation = False
         while word is not None and word.start < sentence.end:
-            if any(item.start <= word.start < item.end for item in sentence.quoted):
+            if sentence.quoted and any(item.start <= word.start < item.end for item in sentence.quoted):
                 after_quotation = True
             else:
                 own.append(word._replace(joined=True) if after_quotation else word)
@@ -87,8 +87,16 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
         foreign = any(item.whose is Whose.UNTRUSTED for item in sentence.quoted)
         if claims(own, known, beside_foreign_words=foreign) > _traces(text, sentence):
             yield Untraced(Ground.CLAIM, *_trimmed(text, sentence))
-    for start, end in markers(view):
-        yield Untraced(Ground.MARKER, start, end)
+    yield from _forged(view)
+
+
+def forged_markers(text: str) -> Iterator[Untraced]:
+    """Yield the markers alone."""
+    yield from _forged(folded(text))
+
+
+def _forged(view: Folded) -> Iterator[Untraced]:
+    return (Untraced(Ground.MARKER, start, end) for start, end in markers(view))
 
 
 def claims_authority(text: str) -> bool:

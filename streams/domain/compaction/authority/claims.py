@@ -79,9 +79,10 @@ class _Sentence:
         skipped = 0
         for place, word in enumerate(self._words):
             apart = apart or word.joined or word.kind & _JOIN != 0
-            if place < skipped or not (word.kind or word.word in self._openings or len(word.word) == 1):
+            opens = word.word in self._openings
+            if place < skipped or not (word.kind or opens or len(word.word) == 1):
                 continue
-            exempt = self._phrase(place, self._lexicon.exempt)
+            exempt = self._phrase(place, self._lexicon.exempt) if opens else 0
             if exempt:
                 skipped = place + exempt
                 continue
@@ -101,7 +102,7 @@ class _Sentence:
         kind = word.kind
         if word.inner:
             return bool(kind & (_ASSENT | _SPEECH)) and self._has(_PERSON, place - 2, place + 3, inner=True)
-        if self._phrase(place, self._lexicon.phrases) or self._is_spelled(place):
+        if (word.word in self._openings and self._phrase(place, self._lexicon.phrases)) or self._is_spelled(place):
             return True
         if place < _LABEL_WORDS and word.labels and kind & _PERSON:
             return True
@@ -219,13 +220,19 @@ class _Sentence:
 
     def _phrase(self, place: int, known: Mapping[str, tuple[tuple[str, ...], ...]]) -> int:
         """Return how many words a phrase that begins here has; 0 where none does."""
+        following = self._words[place + 1].word if place + 1 < len(self._words) else None
         for phrase in known.get(self._words[place].word, ()):
+            if len(phrase) > 1 and phrase[1] != following:  # most of them: the rest need not be looked at
+                continue
             here = self._words[place : place + len(phrase)]
             if tuple(word.word for word in here) == phrase:
                 return len(phrase)
         return 0
 
     def _is_spelled(self, place: int) -> bool:
+        first = self._words[place].word
+        if len(first) != 1 or not first.isalpha():
+            return False
         letters = self._words[place : place + _SPELLED]
         return len(letters) == _SPELLED and all(
             len(item.word) == 1 and item.word.isalpha() and not item.joined for item in letters

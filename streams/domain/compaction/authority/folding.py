@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 from streams.domain.compaction.text import UNSEEN
@@ -21,17 +22,20 @@ CONNECTOR: Final = "_"
 
 _NOT_PLAIN: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]|[a-z][A-Z]|[A-Za-z][*~]")
 """What an ASCII text holds that is more than a change of case away from its folded form."""
+_EMPHASISED: Final = re.compile(r"[Ula]\*")
+_CHANGE: Final = "lU"
+"""Classes of letters, as ``_class`` has them, where emphasis may be inside a word and where a word changes its case."""
 _EMPHASIS: Final = "*~"
 """Marks of bold or struck-out text; inside a word no reader sees them."""
 _LONGEST_MARK: Final = 3
+_MOST_LETTERS: Final = 7
+"""Most letters that one folds to. Two that stand for whole phrases (U+FDFA, U+FDFB) stay signs: a text of them would be
+several times its size."""
 
 # Cyrillic and Greek letters that no reader tells from Latin ones, after case folding.
-_LOOK_ALIKES: Final = dict(
-    zip(
-        "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u0261\u03b1\u03bf\u03c1\u03c5\u03bd\u03b9\u0131",
-        "aeopcyxijsdhqgaopuvii",
-        strict=True,
-    )
+_LOOK_ALIKES: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u0261\u03b1\u03bf\u03c1\u03c5\u03bd\u03b9\u0131",
+    "aeopcyxijsdhqgaopuvii",
 )
 
 
@@ -52,13 +56,60 @@ def _letter(letter: str) -> str:
     if UNSEEN.match(letter) is not None:
         return ""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", letter).casefold())
-    return "".join(item for item in decomposed if not unicodedata.combining(item))
+    seen = "".join(item for item in decomposed if not unicodedata.combining(item))
+    return seen if len(seen) <= _MOST_LETTERS else letter
 
 
 def folded(text: str) -> Folded:
     """Fold a text."""
     if text.isascii() and _NOT_PLAIN.search(text) is None:
         return Folded(text.lower(), range(len(text) + 1))
+    known = {ord(letter): _letter(letter) for letter in set(text)}
+    classes = text.translate({code: _class(chr(code)) if seen else "" for code, seen in known.items()})
+    if _EMPHASISED.search(classes) is not None:
+        return _folded(text)
+    one_to_one = all(len(seen) == 1 for seen in known.values())
+    if _CHANGE not in classes:
+        letters = text.translate(known)
+        return Folded(letters, range(len(text) + 1) if one_to_one else _places(text, known))
+    return _connected(text.translate(known), classes) if one_to_one else _folded(text)
+
+
+def _class(letter: str) -> str:
+    if letter.isupper():
+        return "U"
+    if letter.islower():
+        return "l"
+    return "a" if letter.isalpha() else "*" if letter in _EMPHASIS else "."
+
+
+def _places(text: str, known: Mapping[int, str]) -> Sequence[int]:
+    lengths = {code: len(seen) for code, seen in known.items()}
+    counts = map(lengths.__getitem__, map(ord, text))
+    return [*chain.from_iterable(map(repeat, range(len(text)), counts)), len(text)]
+
+
+def _connected(letters: str, classes: str) -> Folded:
+    """Put connectors where the case changes; each has the place of the letter after it."""
+    changes = [place + 1 for place in _places_of(_CHANGE, classes)]
+    starts, ends = [0, *changes], [*changes, len(letters)]
+    places = list(range(changes[0]))
+    for start, end in zip(changes, ends[1:], strict=True):
+        places.append(start)
+        places.extend(range(start, end))
+    places.append(len(letters))
+    return Folded(CONNECTOR.join(letters[start:end] for start, end in zip(starts, ends, strict=True)), places)
+
+
+def _places_of(part: str, text: str) -> Iterator[int]:
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def _folded(text: str) -> Folded:
+    """Fold any text, a letter at a time: what every shorter way is held to."""
     letters: list[str] = []
     places: list[int] = []
     before = ""
@@ -70,9 +121,8 @@ def folded(text: str) -> Folded:
             letters.append(CONNECTOR)
             places.append(place)
         before = letter
-        for item in seen:
-            letters.append(item)
-            places.append(place)
+        letters.append(seen)
+        places += [place] * len(seen)
     places.append(len(text))
     return Folded("".join(letters), places)
 
@@ -84,11 +134,11 @@ def _letter_follows(text: str, place: int) -> bool:
 def plain(word: str) -> str:
     """Return a Latin word without its disguise: look-alikes and digits that stand for letters."""
     if word.isascii():
-        if word.isalpha():
+        if word.isalpha() or word.isdigit():
             return word
         letters = sum(letter.isalpha() for letter in word)
         return word.translate(_DIGITS) if len(word) > letters >= _LEAST_LETTERS else word
-    return "".join(_LOOK_ALIKES.get(letter, letter) for letter in word)
+    return word.translate(_LOOK_ALIKES)
 
 
 _LEAST_LETTERS: Final = 3

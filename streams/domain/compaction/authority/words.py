@@ -49,15 +49,18 @@ def words_of(text: Folded, lexicon: Lexicon) -> Iterator[Word]:
         start, end = match.span()
         wide = letters[start] >= FIRST_IDEOGRAPH
         for begin, stop in _known(letters, start, end, lexicon) if wide else ((start, end),):
-            word = letters[begin:stop] if wide else plain(letters[begin:stop])
+            word = letters[begin:stop]
+            if not wide and not (word.isascii() and word.isalpha()):
+                word = plain(word)
             kind = kinds.get(word, 0)
-            before, after = letters[last:begin], letters[stop : stop + 1]
+            before = letters[last:begin]
+            apart = before != " "
             yield Word(
                 word,
                 kind,
                 places[begin],
-                before[-1:] in _CONNECTORS or after in _CONNECTORS,
-                before != " " and _JOINING.search(before) is not None,
+                (apart and before[-1:] in _CONNECTORS) or letters[stop : stop + 1] in _CONNECTORS,
+                apart and _JOINING.search(before) is not None,
                 kind & _PERSON != 0 and _LABEL.match(letters, stop) is not None,
             )
             last = stop

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -15,12 +16,14 @@ from hypothesis import strategies as st
 from pratique.contract import canonical
 from pratique.contract.canonical import (
     JsonValue,
+    PlainJson,
     bytes_sha256,
     canonical_bytes,
     canonical_json,
     canonical_sha256,
     check_text,
     parse_json,
+    plain_sha256,
     text_sha256,
 )
 from pratique.errors import MalformedError, TooLargeError
@@ -87,6 +90,27 @@ def test_text_with_nul_is_refused() -> None:
     with pytest.raises(MalformedError):
         check_text("a\x00b")
     check_text("a\x01b")
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(PLAIN)
+@example({"\U0001f600": 1, "\uffff": 2, "a": "\x7f\x1f\n\u2028"})
+@example(["\ud800"])
+@example({"\udfff": 1})
+def test_a_plain_value_has_its_canonical_digest(value: PlainJson) -> None:
+    def digest(take: Callable[[PlainJson], str]) -> str:
+        try:
+            return take(value)
+        except MalformedError as error:
+            return str(error)
+
+    assert digest(plain_sha256) == digest(canonical_sha256)
 
 
 def test_plain_digests() -> None:
@@ -194,6 +218,21 @@ def test_nesting_at_the_bound_is_read_and_one_more_is_not(depth: int) -> None:
 def test_brackets_inside_strings_do_not_nest() -> None:
     text = json.dumps(["[" * 1000, {"{{{": '}\\"[' * 100}] * 20)
     assert canonical_json(parse_json(text)) == canonical_json(json.loads(text))
+
+
+@given(st.text(st.sampled_from('[]{}"\\,a'), max_size=60), st.integers(0, 6))
+def test_depth_is_counted_outside_strings_however_they_are_found(text: str, depth: int) -> None:
+    """With a backslash anywhere, strings are found by a pattern; without, by their marks."""
+
+    def is_too_deep(checked: str) -> bool:
+        try:
+            canonical._check_depth(checked, depth)
+        except TooLargeError:
+            return True
+        return False
+
+    without = text.replace("\\", "")
+    assert is_too_deep(without) == is_too_deep("\\" + without)
 
 
 def test_width_is_not_depth() -> None:

@@ -12,7 +12,23 @@ from streams.domain.normal_form import LONGEST_RUN, nfkc
 
 MARKS = [letter for letter in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(letter)]
 MADE_OF_MARKS = ["\u0344", "\u0f73", "\u0f75", "\u0f81"]
-LETTERS = ["a", "e", "\u00e0", "\u1ebf", "\u1100", "\u1161", "\u11a8", "\uac00", "\ufb01", "\ufe70", "\u2460", " "]
+LETTERS = [
+    "a",
+    "e",
+    "\u00e0",
+    "\u1ebf",
+    "\u1100",
+    "\u1161",
+    "\u11a8",
+    "\uac00",
+    "\ufb01",
+    "\ufe70",
+    "\u2460",
+    " ",
+    "\ufdfa",
+    "\ufdfb",
+    "\u0653",
+]
 
 
 @given(st.text())
