@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +27,7 @@ from pratique.errors import ConfigurationError
 from streams.agents.loop import Step, run
 from streams.application.ports.log import Batch, Partition
 from topologies.apps import Topology
+from topologies.credentials import faust_credentials
 from topologies.settings import Settings
 
 LOG: Final = logging.getLogger(__name__)
@@ -219,7 +219,7 @@ def build(
     app = _App(
         topology.group,
         broker=[f"kafka://{server.strip()}" for server in settings.bootstrap.split(",")],
-        broker_credentials=_credentials(settings.kafka),
+        broker_credentials=faust_credentials(settings.kafka),
         store="memory://",
         datadir=str(Path(settings.policy_state or ".") / "faust"),
         web_enabled=False,
@@ -286,29 +286,3 @@ async def _or_end(work: Awaitable[None]) -> None:
         LOG.exception("ending without marking; the log is read again from the last safe offset")
         logging.shutdown()
         os._exit(EXIT_UNMARKED)
-
-
-def _credentials(kafka: Mapping[str, str]) -> Any:  # noqa: ANN401 - Faust's credentials have no common type
-    protocol = kafka.get("security.protocol", "PLAINTEXT").upper()
-    if protocol == "PLAINTEXT":
-        return None
-    if protocol == "SSL":
-        return faust.SSLCredentials(_tls(kafka))
-    if protocol in {"SASL_SSL", "SASL_PLAINTEXT"}:
-        return faust.SASLCredentials(
-            username=kafka.get("sasl.username"),
-            password=kafka.get("sasl.password"),
-            mechanism=kafka.get("sasl.mechanism", "PLAIN"),
-            ssl_context=_tls(kafka) if protocol == "SASL_SSL" else None,
-        )
-    raise ConfigurationError(
-        f"PRATIQUE_KAFKA_SECURITY_PROTOCOL {protocol} is none of PLAINTEXT, SSL, SASL_SSL, SASL_PLAINTEXT"
-    )
-
-
-def _tls(kafka: Mapping[str, str]) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=kafka.get("ssl.ca.location"))
-    certificate = kafka.get("ssl.certificate.location")
-    if certificate is not None:
-        context.load_cert_chain(certificate, kafka.get("ssl.key.location"), kafka.get("ssl.key.password"))
-    return context

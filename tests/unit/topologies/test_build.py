@@ -29,7 +29,6 @@ from topologies.build import (
     _BatchConsumer,
     _batches,
     _ConsumerThread,
-    _credentials,
     _follow_assignments,
     _or_end,
     build,
@@ -434,22 +433,3 @@ def test_consumer_that_keeps_its_fetch_wait_elsewhere_is_noticed(monkeypatch: py
     thread: Any = object.__new__(_ConsumerThread)
     with pytest.raises(ConfigurationError, match="fetch wait"):
         thread._create_consumer(None)
-
-
-@pytest.mark.parametrize("protocol", ["PLAINTEXT", "plaintext"])
-def test_plain_connection_has_no_credentials(protocol: str) -> None:
-    assert _credentials({"security.protocol": protocol}) is None
-    assert _credentials({}) is None
-
-
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
-def test_password_is_passed_on_and_never_shown(mechanism: str) -> None:
-    found = _credentials(
-        {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "u", "sasl.password": "p", "sasl.mechanism": mechanism}
-    )
-    assert (found.username, found.password, found.mechanism.value) == ("u", "p", mechanism)
-
-
-def test_unknown_protocol_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="TELNET"):
-        _credentials({"security.protocol": "TELNET"})
