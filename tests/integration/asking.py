@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeAlias
 
+from infra.stack.samples import token
 from pratique.asking import Sent
 from pratique.client import Gate, Pending, outcome
 from pratique.contract.avro import decode, encode
@@ -149,6 +150,14 @@ def misplaced(gate: Gate, subject: str) -> Question:
     candidate = json.loads(question.request.candidate_json)
     candidate["source_message_sha256s"].reverse()
     return replace(question, request=replace(question.request, candidate_json=json.dumps(candidate)))
+
+
+def leaking(gate: Gate, subject: str) -> Question:
+    """A summary that quotes the user faithfully, who had pasted a token: nobody but the scanner can tell."""
+    words = f"with {token()}"
+    return _question(
+        gate, f"{words} in {subject}", f'{KEEPS} The task is "Fix the failing test {words}" (message m1).', "SECRET"
+    )
 
 
 def unreadable(gate: Gate, subject: str) -> Question:

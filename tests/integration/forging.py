@@ -161,6 +161,35 @@ def passing_receipt(question: Question, scanned: Receipt, like: Case, signer: Ma
     return stated(Evidence(EvidenceKind.CONSISTENCY, join_key(question), like.pin, receipt=changed), signer)
 
 
+def finding_nothing(question: Question, opened: Evidence, like: Case, signer: MacSigner) -> Forged:
+    """Return a SCAN receipt that found nothing, made of the receipt of a scan that did not.
+
+    Args:
+        question: The request.
+        opened: What intake truly stated about it.
+        like: A request that passed.
+        signer: Who states it.
+    """
+    receipt = like.receipt(EvidenceKind.SCAN)
+    body = parse_json(receipt.body_json or "")
+    roots = parse_json(question.request.candidate_json)
+    assert isinstance(body, dict)
+    assert isinstance(roots, dict)
+    del roots["preserved_constraint_claims"]
+    population = text_sha256(canonical_json(roots))
+    count = sum(len(root) if isinstance(root, list) else 1 for root in roots.values())
+    body_json = canonical_json({**body, "scanned_population_sha256": population, "scanned_field_count": count})
+    changed = replace(
+        receipt,
+        body_json=body_json,
+        receipt_sha256=text_sha256(body_json),
+        compacted_output_sha256=compacted_output(question),
+        scan_population_sha256=population,
+        scan_field_count=count,
+    )
+    return stated(replace(opened, kind=EvidenceKind.SCAN, opened=None, receipt=changed), signer)
+
+
 def moved_receipt(question: Question, like: Case) -> Forged:
     """Return another request's CONSISTENCY receipt with this request's join key written into it."""
     record = like.evidence[EvidenceKind.CONSISTENCY]
