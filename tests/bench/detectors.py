@@ -152,9 +152,11 @@ def speeds(texts: Sequence[str]) -> list[Speed]:
     size = sum(len(text.encode()) for text in texts) / 1e6
     measured = []
     sets: list[tuple[str, tuple[Detector, ...], str, ScanProfile]] = [
-        ("kingfisher", (by_name["kingfisher"],), "any", english_profile()),
-        ("secrets", (by_name["secrets"],), "any", english_profile()),
-        ("injection", (by_name["injection"],), "any", english_profile()),
+        *(
+            (name, (detector,), "any", english_profile())
+            for name, detector in by_name.items()
+            if detector is not presidio
+        ),
         ("presidio", (presidio,), "English", english_profile()),
         ("presidio", (presidio,), "broad", broad_profile(presidio)),
         ("all", tuple(by_name.values()), "broad", broad_profile(presidio)),
