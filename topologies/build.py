@@ -1,4 +1,4 @@
-"""Topology to a Faust app; the only module that knows Faust.
+"""Topology to a Faust app; with `credentials` the only module that knows Faust.
 
 The contract (architecture, decision 11): Faust keeps the consumer group, its thread, rebalances, flow control and the
 commit timer. One fetch reaches the agent as one event, a ``Batch`` of raw records; what is committed is exactly what

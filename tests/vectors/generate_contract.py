@@ -18,7 +18,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from pratique.contract.avro import encode, fingerprints, schema_directory
+from pratique.contract.avro import encode, fingerprints, released_schemas, schema_directory
 from pratique.contract.canonical import JsonValue, canonical_json
 from pratique.contract.signing import Ed25519Signer, MacSigner
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_REQUESTED, EVIDENCE
@@ -27,7 +27,7 @@ from tests.vectors.digest_table import DIGESTS, Form
 
 HERE: Final = Path(__file__).parent
 VECTORS: Final = HERE / "contract.json"
-RELEASED: Final = HERE / "schemas"
+RELEASED: Final = released_schemas()
 
 CANONICAL: Final[tuple[tuple[str, JsonValue], ...]] = (
     ("sorted keys, no blanks", {"b": 1, "a": [True, False, None]}),

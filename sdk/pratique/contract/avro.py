@@ -1,8 +1,10 @@
 """Records to bytes and back: Avro single-object encoding (``C3 01``, CRC-64-AVRO fingerprint, body).
 
-The contract: ``encode`` writes the newest schema of the record's class. ``decode`` accepts exactly the schemas this
-release ships; an unknown fingerprint, a truncated body, trailing bytes, text that is not UTF-8 or holds NUL, and a size
-over the bound are refused with a reason. Decoding never executes, recurses or allocates beyond what the bytes hold.
+The contract: ``encode`` writes the newest schema of the record's class. ``decode`` reads that and every schema that was
+ever released, so that an upgrade leaves nothing unread: what an earlier writer did not know has the schema's default.
+An unknown fingerprint (a later release's, say), a truncated body, trailing bytes, text that is not UTF-8 or holds NUL,
+and a size over the bound are refused with a reason. Decoding never executes, recurses or allocates beyond what the
+bytes hold.
 
 Confluent's wire format (a schema registry) is not read here yet.
 """
@@ -14,7 +16,7 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import resources
@@ -66,6 +68,11 @@ def schema_directory() -> Path:
     raise ConfigurationError("no schema files beside the package; reinstall `pratique`")
 
 
+def released_schemas() -> Path:
+    """Return the folder of all released schemas: ``<Record>.v<number>.avsc``, none ever changed or removed."""
+    return schema_directory() / "released"
+
+
 class _Codec:
     """Encoder and decoder of one record class."""
 
@@ -78,11 +85,41 @@ class _Codec:
         self.to_plain = _to_plain(record_class)
         self.from_plain = _from_plain(record_class)
 
+    def writers(self) -> dict[bytes, _Written]:
+        """Return every schema in which a record of the class may have been written, by its header."""
+        released = (
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in released_schemas().glob(f"{self.record_class.__name__}.v*.avsc")
+        )
+        earlier = {
+            MARKER + bytes.fromhex(_fingerprint(source)): _Written(
+                self, fastavro.parse_schema(_without_logical_types(source)), self.schema
+            )
+            for source in released
+        }
+        return {**earlier, self.header: _Written(self, self.schema, None)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A schema that a record may have been written in.
+
+    Attributes:
+        codec: Of the record's class.
+        schema: The writer's.
+        today: What to read it as; null where it is that already.
+    """
+
+    codec: _Codec
+    schema: Any
+    today: Any
+
 
 @cache
-def _codecs() -> tuple[dict[type[Any], _Codec], dict[bytes, _Codec]]:
+def _codecs() -> tuple[dict[type[Any], _Codec], dict[bytes, _Written]]:
     codecs = [_Codec(record_class) for record_class in RECORD_CLASSES]
-    return {item.record_class: item for item in codecs}, {item.header: item for item in codecs}
+    written = {header: found for item in codecs for header, found in item.writers().items()}
+    return {item.record_class: item for item in codecs}, written
 
 
 def encode(record: object) -> bytes:
@@ -115,7 +152,7 @@ def decode(
 
     Raises:
         TooLargeError: The value is larger than ``max_bytes``.
-        MalformedError: The value is not exactly one record of that class in a schema of this release.
+        MalformedError: The value is not exactly one record of that class in a schema of this release or an earlier one.
     """
     return typing.cast("RecordT", _read(value, record_class, max_bytes, None))
 
@@ -167,16 +204,17 @@ def _read(value: bytes | None, record_class: type[Any], max_bytes: int, part: _P
         raise MalformedError(f"value is null, a {name} was expected")
     if len(value) > max_bytes:
         raise TooLargeError(f"{name} has {len(value)} bytes, {max_bytes} are allowed")
-    codec = _codecs()[1].get(value[:HEADER_BYTES])
-    if codec is None:
-        raise MalformedError(f"value starts with no schema fingerprint of this release, a {name} was expected")
+    written = _codecs()[1].get(value[:HEADER_BYTES])
+    if written is None:
+        raise MalformedError(f"value starts with no schema fingerprint that this release knows, a {name} was expected")
+    codec = written.codec
     if codec.record_class is not record_class:
         raise MalformedError(f"value is a {codec.record_class.__name__}, a {name} was expected")
     buffer = io.BytesIO(value)
     buffer.seek(HEADER_BYTES)
-    wanted, from_plain = (None, codec.from_plain) if part is None else (part.schema, part.from_plain)
+    wanted, from_plain = (written.today, codec.from_plain) if part is None else (part.schema, part.from_plain)
     try:
-        record = from_plain(fastavro.schemaless_reader(buffer, codec.schema, wanted))
+        record = from_plain(fastavro.schemaless_reader(buffer, written.schema, wanted))
     except MalformedError:
         raise
     except (ValueError, EOFError, IndexError, OverflowError, MemoryError, TypeError, KeyError):

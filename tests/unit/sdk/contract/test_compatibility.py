@@ -1,6 +1,6 @@
 """Schemas are BACKWARD_TRANSITIVE: today's reader reads what every released writer wrote, and means the same by it.
 
-``tests/vectors/schemas`` holds the schemas as they were released, one file a version; none is ever changed or removed.
+``schemas/avro/released`` holds the schemas as they were released, one file a version; none is ever changed or removed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import Any
 
 import fastavro
 import pytest
+from fastavro.schema import fingerprint, to_parsing_canonical_form
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pratique.contract.avro import RECORD_CLASSES, schema_directory
-from tests.vectors.generate_contract import RELEASED
+from pratique.contract import avro, records
+from pratique.contract.avro import RECORD_CLASSES, released_schemas, schema_directory
+from pratique.errors import MalformedError
 
-RELEASES = sorted(RELEASED.glob("*.avsc"))
-TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+RELEASES = sorted(released_schemas().glob("*.avsc"))
+CLASSES = {item.__name__: item for item in RECORD_CLASSES}
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 def source_of(path: Path) -> Any:  # noqa: ANN401 - a schema is any JSON
@@ -97,6 +100,37 @@ def test_today_reads_what_a_release_wrote(path: Path, data: st.DataObject) -> No
     today = plain(source_of(schema_directory() / f"{path.name.split('.')[0]}.avsc"))
     value = data.draw(values_of(released, {}))
     assert keeps(value, read_as_today(released, today, value))
+
+
+@pytest.mark.parametrize("path", RELEASES, ids=lambda path: path.stem)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=10)
+@given(data=st.data())
+def test_decoder_reads_what_a_release_wrote(path: Path, data: st.DataObject) -> None:
+    """The same through ``decode``: written again today, the record is what the written one is read as."""
+    source = source_of(path)
+    released = plain(source)
+    record_class = CLASSES[path.name.split(".")[0]]
+    today = plain(source_of(schema_directory() / f"{record_class.__name__}.avsc"))
+    value = data.draw(values_of(released, {}))
+    buffer = io.BytesIO()
+    fastavro.schemaless_writer(buffer, fastavro.parse_schema(copy.deepcopy(released)), value)
+    record = avro.decode(header_of(source) + buffer.getvalue(), record_class)
+    again = io.BytesIO(avro.encode(record)[avro.HEADER_BYTES :])
+    read = fastavro.schemaless_reader(again, fastavro.parse_schema(copy.deepcopy(today)), None)
+    assert read == read_as_today(released, today, value)
+
+
+def header_of(source: Any) -> bytes:  # noqa: ANN401 - a schema is any JSON
+    return avro.MARKER + bytes.fromhex(str(fingerprint(to_parsing_canonical_form(source), "CRC-64-AVRO")))
+
+
+def test_record_of_a_later_release_is_refused() -> None:
+    later = source_of(schema_directory() / "Verdict.avsc")
+    later["fields"].append({"name": "added", "type": ["null", "string"], "default": None})
+    buffer = io.BytesIO()
+    fastavro.schemaless_writer(buffer, fastavro.parse_schema(plain(later)), {**_verdict(), "added": None})
+    with pytest.raises(MalformedError, match="fingerprint"):
+        avro.decode(header_of(later) + buffer.getvalue(), records.Verdict)
 
 
 BREAKING: dict[str, Callable[[Any], None]] = {
