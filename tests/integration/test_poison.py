@@ -17,9 +17,11 @@ from pratique.contract.avro import decode, encode
 from pratique.contract.canonical import bytes_sha256
 from pratique.contract.records import Evidence, JoinKey, MemoryFinding, Origin, Verdict, Work
 from pratique.contract.topics import COMPACTION_REQUESTED, DEAD_LETTER, EVIDENCE, WORK
+from pratique.contract.trust import KeyRole
 from tests.integration.asking import VERDICT_TOPICS, Question, clean, send, verdicts_since
 from tests.integration.forging import join_key
-from tests.integration.raw import WAIT_S, Raw, until
+from tests.integration.platform import TENANT
+from tests.integration.raw import WAIT_S, Headers, Raw, until
 
 if TYPE_CHECKING:
     from pratique.client import Gate
@@ -31,10 +33,11 @@ READERS: Final = {COMPACTION_REQUESTED: 1, WORK: 2, EVIDENCE: 1}
 """How many apps read each topic, and so come upon a poison."""
 
 TOPICS: Final = tuple(READERS)
-CODES: Final = {COMPACTION_REQUESTED: b"SIGNATURE_INVALID"}
-"""What poison comes to where it is not SCHEMA_INVALID: a request that no publisher has signed is not decoded."""
+UNSIGNED: Final = {COMPACTION_REQUESTED: b"SIGNATURE_INVALID"}
+"""What unsigned poison comes to where it is not SCHEMA_INVALID: a request that no publisher signed is not decoded."""
 
-HEADERS: Final = (("x-source", b"\x00\xff"), ("x-source", b"again"), ("pratique-key-id", b"stranger"))
+SOURCES: Final = (("x-source", b"\x00\xff"), ("x-source", b"again"))
+HEADERS: Final = (*SOURCES, ("pratique-key-id", b"stranger"))
 PREFIX: Final = "pratique-dead-letter-"
 CODE: Final = PREFIX + "code"
 
@@ -75,13 +78,20 @@ def question(gate: Gate) -> Question:
 
 
 def serve_behind(
-    platform: Platform, gate: Gate, question: Question, topic: str, poison: bytes | None, codec: str = "none"
+    platform: Platform,
+    gate: Gate,
+    question: Question,
+    topic: str,
+    poison: bytes | None,
+    *,
+    headers: Headers = HEADERS,
+    codec: str = "none",
 ) -> Raw:
     """Append poison where the request will pass, send the request, and return the dead letter."""
     since = platform.log.ends(DEAD_LETTER)
     partition = platform.log.partition_of(topic, join_key(question).message_key)
     key = uuid.uuid4().bytes
-    place = platform.log.publish(topic, poison, key=key, headers=HEADERS, partition=partition, compression=codec)
+    place = platform.log.publish(topic, poison, key=key, headers=headers, partition=partition, compression=codec)
     question.check(gate.ask(question.request, wait_s=WAIT_S))
     found: list[Raw] = []
 
@@ -103,11 +113,16 @@ def serve_behind(
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("name", POISONS)
 def test_poison_is_put_aside(platform: Platform, gate: Gate, question: Question, topic: str, name: str) -> None:
+    """A request is decoded only where a publisher has signed it: this one has."""
     value = POISONS[name]()
-    letter = serve_behind(platform, gate, question, topic, value)
+    headers: tuple[tuple[str, bytes], ...] = HEADERS
+    if topic == COMPACTION_REQUESTED:
+        signature = platform.key(KeyRole.PUBLISHER, TENANT).sign(topic, value or b"")
+        headers = (*SOURCES, *signature.headers)
+    letter = serve_behind(platform, gate, question, topic, value, headers=headers)
     assert letter.value == value
-    assert letter.headers[: len(HEADERS)] == HEADERS
-    assert letter.header(CODE) == CODES.get(topic, b"SCHEMA_INVALID")
+    assert letter.headers[: len(headers)] == headers
+    assert letter.header(CODE) == b"SCHEMA_INVALID"
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -116,9 +131,10 @@ def test_compressed_poison_is_put_aside(
     platform: Platform, gate: Gate, question: Question, topic: str, codec: str
 ) -> None:
     value = b"poison " * 100
-    letter = serve_behind(platform, gate, question, topic, value, codec)
+    letter = serve_behind(platform, gate, question, topic, value, codec=codec)
     assert letter.value == value
     assert letter.headers[: len(HEADERS)] == HEADERS
+    assert letter.header(CODE) == UNSIGNED.get(topic, b"SCHEMA_INVALID")
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -127,7 +143,7 @@ def test_record_larger_than_any_bound_is_put_aside_without_its_value(
 ) -> None:
     """Compression takes it past the broker's bound; its dead letter would have none."""
     value = bytes(24 * 1024 * 1024)
-    letter = serve_behind(platform, gate, question, topic, value, "zstd")
+    letter = serve_behind(platform, gate, question, topic, value, codec="zstd")
     assert letter.value is None
     assert letter.header(PREFIX + "omitted") == b"headers value"
     assert letter.header(PREFIX + "value-sha256") == bytes_sha256(value).encode()
