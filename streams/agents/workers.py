@@ -5,7 +5,8 @@ that says what could not be done. What a receipt speaks of is derived from the r
 work record, and the receipt carries the pin that was worked under; a forged work record can thus at most repeat a true
 statement. A judge of the summary alone reads no sources, and takes their digest from the record's key: under another
 one its receipt is of a request that nobody opened, since what was opened names the request's digest too.
-When a request was opened is the work record's word: commitments and a policy's exceptions are compared with it.
+When a request was opened, which commitments and a policy's exceptions are compared with, is the work record's word as
+well: the receipt repeats it, and counts for nothing where intake's OPENED names another moment.
 Work that is no Work record, or whose request is none, is a dead letter.
 
 A recall's findings are acknowledged by the log before the receipt that names them is sent.
@@ -273,7 +274,10 @@ class WorkerStep:
         if receipt is None:
             raise ValueError("a task was not judged")
         self._metrics.count("receipts_total", kind=self._judge.kind.value, outcome=receipt.outcome)
-        evidence = Evidence(self._judge.kind, task.join_key, task.work.policy_set_sha256, receipt=receipt)
+        work = task.work
+        evidence = Evidence(
+            self._judge.kind, task.join_key, work.policy_set_sha256, receipt=receipt, opened_at=work.opened_at
+        )
         return self._writer.write(evidence)
 
 

@@ -184,17 +184,18 @@ def admit_compaction(
     if not within_quota:
         reasons = [Reason.of(ReasonCode.QUOTA_EXCEEDED, "", "intake"), *reasons[: MAX_REASONS - 1]]
     if reasons:
-        return _refused(request, key, reasons, None)
+        return _refused(request, key, reasons, None, now_ms)
     pinned = pin()
     if not isinstance(pinned, Pinned):
-        return _refused(request, key, [Reason.of(pinned.code, "policy", "intake")], None)
+        return _refused(request, key, [Reason.of(pinned.code, "policy", "intake")], None, now_ms)
     if not isinstance(pinned.snapshot, CommitmentSnapshot):
-        return _refused(request, key, [Reason.of(_commitment_code(pinned.snapshot), "commitments", "intake")], pinned)
+        reasons = [Reason.of(_commitment_code(pinned.snapshot), "commitments", "intake")]
+        return _refused(request, key, reasons, pinned, now_ms)
     oversize = oversize_reasons(request, len(value), pinned.policy_set.compaction)
     if oversize:
-        return _refused(request, key, oversize, pinned)
+        return _refused(request, key, oversize, pinned, now_ms)
     work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)
-    return Admission(_opened(request, key, (), pinned), work)
+    return Admission(_opened(request, key, (), pinned, now_ms), work)
 
 
 def _population(messages: Sequence[SourceMessage]) -> str:
@@ -214,13 +215,15 @@ def _commitment_code(failure: CommitmentFailure) -> ReasonCode:
     return failure.code
 
 
-def _refused(request: CompactionRequested, key: JoinKey, reasons: Sequence[Reason], pinned: Pinned | None) -> Admission:
+def _refused(
+    request: CompactionRequested, key: JoinKey, reasons: Sequence[Reason], pinned: Pinned | None, now_ms: int
+) -> Admission:
     stated = tuple(StatedReason.of(reason) for reason in sorted(set(reasons)))
-    return Admission(_opened(request, key, stated, pinned), None)
+    return Admission(_opened(request, key, stated, pinned, now_ms), None)
 
 
 def _opened(
-    request: CompactionRequested, key: JoinKey, refusal: tuple[StatedReason, ...], pinned: Pinned | None
+    request: CompactionRequested, key: JoinKey, refusal: tuple[StatedReason, ...], pinned: Pinned | None, now_ms: int
 ) -> Evidence:
     snapshot = pinned.snapshot if pinned and isinstance(pinned.snapshot, CommitmentSnapshot) else None
     policy_set = pinned.policy_set if pinned else None
@@ -246,7 +249,7 @@ def _opened(
         refusal=refusal,
     )
     pin = policy_set.policy_set_sha256 if policy_set else None
-    return Evidence(EvidenceKind.OPENED, key, pin, opened=opened)
+    return Evidence(EvidenceKind.OPENED, key, pin, opened=opened, opened_at=now_ms)
 
 
 def _tail(request: CompactionRequested, policy: CompactionPolicy) -> tuple[str, ...]:

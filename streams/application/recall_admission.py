@@ -98,14 +98,14 @@ def admit_recall(
     if not within_quota:
         reasons = [Reason.of(ReasonCode.QUOTA_EXCEEDED, "", _INTAKE), *reasons[: MAX_REASONS - 1]]
     if reasons:
-        return _refused(request, key, reasons, None)
+        return _refused(request, key, reasons, None, now_ms)
     policy_set = pin()
     if not isinstance(policy_set, PolicySet):
-        return _refused(request, key, [Reason.of(policy_set.code, "policy", _INTAKE)], None)
+        return _refused(request, key, [Reason.of(policy_set.code, "policy", _INTAKE)], None, now_ms)
     if len(value) > min(policy_set.compaction.max_request_bytes, MAX_REQUEST_BYTES):
-        return _refused(request, key, [Reason.of(ReasonCode.TOO_LARGE, "", _INTAKE)], policy_set)
+        return _refused(request, key, [Reason.of(ReasonCode.TOO_LARGE, "", _INTAKE)], policy_set, now_ms)
     work = Work(Origin.RECALL, policy_set.policy_set_sha256, policy_set.set_map, now_ms, value)
-    return Admission(_opened(request, key, (), policy_set), work)
+    return Admission(_opened(request, key, (), policy_set, now_ms), work)
 
 
 def _too_many(request: MemoryRecalled) -> Iterator[Reason]:
@@ -135,13 +135,15 @@ def _malformed(request: MemoryRecalled) -> Iterator[Reason]:
             yield Reason.of(ReasonCode.MESSAGE_INVALID, path, _INTAKE)
 
 
-def _refused(request: MemoryRecalled, key: JoinKey, reasons: list[Reason], policy_set: PolicySet | None) -> Admission:
+def _refused(
+    request: MemoryRecalled, key: JoinKey, reasons: list[Reason], policy_set: PolicySet | None, now_ms: int
+) -> Admission:
     stated = tuple(StatedReason.of(reason) for reason in sorted(set(reasons)))
-    return Admission(_opened(request, key, stated, policy_set), None)
+    return Admission(_opened(request, key, stated, policy_set, now_ms), None)
 
 
 def _opened(
-    request: MemoryRecalled, key: JoinKey, refusal: tuple[StatedReason, ...], policy_set: PolicySet | None
+    request: MemoryRecalled, key: JoinKey, refusal: tuple[StatedReason, ...], policy_set: PolicySet | None, now_ms: int
 ) -> Evidence:
     opened = Opened(
         task_id=request.task_id[:MAX_IDENTIFIER_CHARACTERS],
@@ -162,7 +164,7 @@ def _opened(
         expected_entries=() if key.source_population_sha256 is None else _pinned(request),
     )
     pin = policy_set.policy_set_sha256 if policy_set else None
-    return Evidence(EvidenceKind.OPENED, key, pin, opened=opened)
+    return Evidence(EvidenceKind.OPENED, key, pin, opened=opened, opened_at=now_ms)
 
 
 def _pinned(request: MemoryRecalled) -> tuple[PinnedEntry, ...]:

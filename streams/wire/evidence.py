@@ -119,6 +119,8 @@ def _check_body(evidence: Evidence) -> None:
     }[evidence.kind]
     if bodies != expected:
         raise MalformedError(f"evidence of kind {evidence.kind.value} carries another kind's body")
+    if evidence.opened_at is not None and evidence.kind is EvidenceKind.DECIDED:
+        raise MalformedError("a decision says when its request was opened")
 
 
 def _check_size(evidence: Evidence, value: bytes) -> None:

@@ -105,7 +105,7 @@ def join_key(number: int = 0, tenant: str = TENANT, **changes: object) -> JoinKe
     return replace(base, **changes)  # type: ignore[arg-type] # a test names real fields
 
 
-def opened(key: JoinKey | None = None, pin: str | None = PIN, **changes: object) -> Evidence:
+def opened(key: JoinKey | None = None, pin: str | None = PIN, *, at_ms: int = NOW_MS, **changes: object) -> Evidence:
     """Intake's statement about a request; ``changes`` are fields of ``Opened``."""
     base = Opened(
         task_id="task-1",
@@ -124,13 +124,13 @@ def opened(key: JoinKey | None = None, pin: str | None = PIN, **changes: object)
         valid_ms=600_000,
     )
     head = replace(base, **changes)  # type: ignore[arg-type] # a test names real fields
-    return Evidence(EvidenceKind.OPENED, key or join_key(), pin, opened=head)
+    return Evidence(EvidenceKind.OPENED, key or join_key(), pin, opened=head, opened_at=at_ms)
 
 
 def refused(key: JoinKey | None = None, *codes: ReasonCode, **changes: object) -> Evidence:
     """Intake's refusal."""
     reasons = tuple(StatedReason.of(Reason.of(code, "", "intake")) for code in codes or (ReasonCode.MESSAGE_INVALID,))
-    return opened(key, None, **{"required": (), "refusal": reasons, "keep_message_ids": None, **changes})
+    return opened(key, None, at_ms=NOW_MS, **{"required": (), "refusal": reasons, "keep_message_ids": None, **changes})
 
 
 def consistency_body(**changes: JsonValue) -> dict[str, JsonValue]:
@@ -170,6 +170,7 @@ def receipt(
     pin: str | None = PIN,
     *,
     body: Mapping[str, JsonValue] | None = None,
+    at_ms: int = NOW_MS,
     **changes: object,
 ) -> Evidence:
     """A passing receipt; ``changes`` are fields of ``Receipt``, ``body`` replaces its body, digest and all."""
@@ -189,7 +190,7 @@ def receipt(
         versions={f"{kind.value.lower()}er": "1"},
     )
     stated = replace(base, **changes)  # type: ignore[arg-type] # a test names real fields
-    return Evidence(kind, key or join_key(), pin, receipt=stated)
+    return Evidence(kind, key or join_key(), pin, receipt=stated, opened_at=at_ms)
 
 
 def failed(kind: EvidenceKind, code: ReasonCode, key: JoinKey | None = None, pin: str | None = PIN) -> Evidence:

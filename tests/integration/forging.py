@@ -122,10 +122,15 @@ def refusal(question: Question, like: Case, signer: MacSigner) -> Forged:
         required=(),
         refusal=why,
     )
-    return stated(Evidence(EvidenceKind.OPENED, join_key(question), like.pin, opened=refused), signer)
+    return stated(
+        Evidence(
+            EvidenceKind.OPENED, join_key(question), like.pin, opened=refused, opened_at=question.request.requested_at
+        ),
+        signer,
+    )
 
 
-def passing_receipt(question: Question, scanned: Receipt, like: Case, signer: MacSigner) -> Forged:
+def passing_receipt(question: Question, scanned: Evidence, like: Case, signer: MacSigner) -> Forged:
     """Return a CONSISTENCY receipt that lets a request pass, made of the receipt of one that did.
 
     Args:
@@ -136,6 +141,7 @@ def passing_receipt(question: Question, scanned: Receipt, like: Case, signer: Ma
     """
     receipt = like.receipt(EvidenceKind.CONSISTENCY)
     assert receipt.body_json is not None
+    assert scanned.receipt is not None
     output = compacted_output(question)
     body = parse_json(receipt.body_json)
     assert isinstance(body, dict)
@@ -155,10 +161,13 @@ def passing_receipt(question: Question, scanned: Receipt, like: Case, signer: Ma
         body_json=body_json,
         receipt_sha256=text_sha256(body_json),
         compacted_output_sha256=output,
-        scan_population_sha256=scanned.scan_population_sha256,
-        scan_field_count=scanned.scan_field_count,
+        scan_population_sha256=scanned.receipt.scan_population_sha256,
+        scan_field_count=scanned.receipt.scan_field_count,
     )
-    return stated(Evidence(EvidenceKind.CONSISTENCY, join_key(question), like.pin, receipt=changed), signer)
+    return stated(
+        Evidence(EvidenceKind.CONSISTENCY, join_key(question), like.pin, receipt=changed, opened_at=scanned.opened_at),
+        signer,
+    )
 
 
 def finding_nothing(question: Question, opened: Evidence, like: Case, signer: MacSigner) -> Forged:

@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from pratique.client import Gate, Pending
-from pratique.contract.records import EvidenceKind, Receipt, VerdictOutcome
+from pratique.contract.records import Evidence, EvidenceKind, VerdictOutcome
 from pratique.contract.signing import MacSigner
 from pratique.contract.topics import COMPACTION_ACCEPTED, EVIDENCE
 from pratique.contract.trust import KeyRole, MacRole
@@ -61,7 +61,7 @@ class Scene:
 
     platform: Platform
     victim: Question
-    scanned: Receipt
+    scanned: Evidence
     donor: Case
 
     def mac(self, role: MacRole) -> MacSigner:
@@ -198,13 +198,13 @@ def place_of(platform: Platform, question: Question) -> int:
     return platform.log.partition_of(EVIDENCE, join_key(question).message_key)
 
 
-def await_scan(platform: Platform, question: Question, since: Ends) -> Receipt:
-    """Return what scan stated about a request, once it did."""
-    found: list[Receipt] = []
+def await_scan(platform: Platform, question: Question, since: Ends) -> Evidence:
+    """Return scan's evidence about a request, once it is there."""
+    found: list[Evidence] = []
 
     def scanned() -> bool:
         found.extend(
-            evidence.receipt
+            evidence
             for _, evidence in evidence_of(platform, question.sha256, since)
             if evidence.kind is EvidenceKind.SCAN and evidence.receipt is not None
         )

@@ -146,8 +146,8 @@ RECORDS: Final[dict[str, object]] = {
     "CompactionRequested": COMPACTION,
     "MemoryRecalled": RECALL,
     "Work": Work(Origin.COMPACTION, "d" * 64, '{"policy_id":"default"}', AT_MS, b"\xc3\x01request"),
-    "Evidence OPENED": Evidence(EvidenceKind.OPENED, JOIN_KEY, "d" * 64, opened=OPENED),
-    "Evidence SCAN": Evidence(EvidenceKind.SCAN, JOIN_KEY, "d" * 64, receipt=RECEIPT),
+    "Evidence OPENED": Evidence(EvidenceKind.OPENED, JOIN_KEY, "d" * 64, opened=OPENED, opened_at=AT_MS),
+    "Evidence SCAN": Evidence(EvidenceKind.SCAN, JOIN_KEY, "d" * 64, receipt=RECEIPT, opened_at=AT_MS),
     "Evidence DECIDED": Evidence(
         EvidenceKind.DECIDED,
         JOIN_KEY,

@@ -296,7 +296,12 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact about one request; exactly the body that ``kind`` names is present."""
+    """One fact about one request; exactly the body that ``kind`` names is present.
+
+    Attributes:
+        opened_at: The moment of opening, which validity is compared with: intake's in OPENED, in a receipt that of the
+            work it is about; null in DECIDED, and in evidence of a release before it was stated.
+    """
 
     kind: EvidenceKind
     join_key: JoinKey
@@ -304,6 +309,7 @@ class Evidence:
     opened: Opened | None = None
     receipt: Receipt | None = None
     decided: Decided | None = None
+    opened_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pratique.contract.reasons import Reason, ReasonCode
 from pratique.contract.records import Decided, EvidenceKind, JoinKey, Nomination, Opened, StatedReason, Verdict
@@ -77,6 +77,9 @@ class Repetition:
 
 Effect: TypeAlias = Proposal | Publication | Repetition
 
+MAX_MOMENTS: Final = 64
+"""Most times that a request is opened under one pin for the receipts of each to count."""
+
 Wait: TypeAlias = tuple[bytes, int]
 """What an open join waits for: its identity, and how many proposals were made about it."""
 
@@ -89,6 +92,7 @@ class OpenJoin:
         first_offset: Offset of its first OPENED: nothing at or after it may be committed while it is open.
         opened: The OPENED in force.
         receipts: The first receipt of each kind under its pin.
+        moments: When intake opened it under its pin; the first ``MAX_MOMENTS``, if it did so again and again.
         proposed: The verdict that is on its way into the log, if there is one.
         proposals: How often it was sent on that way.
     """
@@ -96,6 +100,7 @@ class OpenJoin:
     first_offset: int
     opened: Stated
     receipts: dict[EvidenceKind, Stated] = field(default_factory=dict)
+    moments: set[int | None] = field(default_factory=set)
     proposed: Verdict | None = None
     proposals: int = 0
 
@@ -240,7 +245,7 @@ class PartitionJoins:
         if join is not None:
             _supersede(join, stated)
             return []
-        join = OpenJoin(stated.offset, stated)
+        join = OpenJoin(stated.offset, stated, moments={stated.evidence.opened_at})
         self._open[identity] = join
         self._changed.add(identity)
         held = self._open_by_tenant.get(key.tenant_id, 0)
@@ -259,7 +264,7 @@ class PartitionJoins:
 
     def _receipt(self, identity: bytes, stated: Stated) -> list[Effect]:
         join = self._open.get(identity)
-        if join is None or stated.evidence.policy_set_sha256 != join.opened.evidence.policy_set_sha256:
+        if join is None or not _is_under_its_pin(join, stated) or not _is_of_its_moment(join, stated):
             self.ignored += 1
             return []
         required = _head(join.opened).required
@@ -327,18 +332,32 @@ def _nomination(join: OpenJoin) -> Nomination | None:
     return None if scan is None or scan.evidence.receipt is None else scan.evidence.receipt.nomination
 
 
+def _is_under_its_pin(join: OpenJoin, stated: Stated) -> bool:
+    return stated.evidence.policy_set_sha256 == join.opened.evidence.policy_set_sha256
+
+
+def _is_of_its_moment(join: OpenJoin, stated: Stated) -> bool:
+    # An intake of a release that stated none is upgraded last.
+    return None in join.moments or stated.evidence.opened_at in join.moments
+
+
 def _supersede(join: OpenJoin, later: Stated) -> None:
     """Let a later OPENED replace pin and receipts: only under newer policy, never with a refusal, never once proposed.
 
-    The deadline is kept: expiry is counted from the first OPENED, for ``deadline_ms`` of it.
+    Under the same pin it adds its moment: intake opens a request again where it does not know that its work was handed
+    out, and that work's receipts count as well. The deadline is kept: expiry is counted from the first OPENED, for
+    ``deadline_ms`` of it.
     """
     if join.proposed is not None or is_refusal(later):
         return
+    if _is_under_its_pin(join, later) and len(join.moments) < MAX_MOMENTS:
+        join.moments.add(later.evidence.opened_at)
     if _head(later).policy_version <= _head(join.opened).policy_version:
         return
     kept = replace(_head(later), deadline_ms=_head(join.opened).deadline_ms)
     join.opened = replace(later, evidence=replace(later.evidence, opened=kept), at_ms=join.opened.at_ms)
     join.receipts.clear()
+    join.moments = {later.evidence.opened_at}
 
 
 def _over_quota(stated: Stated) -> Stated:

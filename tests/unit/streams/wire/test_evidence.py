@@ -196,11 +196,16 @@ def test_mac_made_for_another_topic_is_not_believed() -> None:
         READER.read(replace(written, headers=tuple(elsewhere.headers)))
 
 
+def test_a_decision_says_not_when_the_request_was_opened() -> None:
+    with pytest.raises(MalformedError):
+        READER.read(record(replace(OF_KIND[EvidenceKind.DECIDED], opened_at=NOW_MS)))
+
+
 @KINDS
 @pytest.mark.parametrize("other", [None, *EvidenceKind])
 @pytest.mark.parametrize("own", [True, False])
 def test_body_is_exactly_the_kinds(kind: EvidenceKind, other: EvidenceKind | None, *, own: bool) -> None:
-    base = Evidence(kind, KEY, None)
+    base = Evidence(kind, KEY, None, opened_at=OF_KIND[kind].opened_at)
     for source in ([OF_KIND[kind]] if own else []) + ([OF_KIND[other]] if other else []):
         base = replace(
             base,

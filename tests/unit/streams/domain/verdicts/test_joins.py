@@ -13,7 +13,15 @@ from pratique.contract import avro
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import Evidence, EvidenceKind, JoinKey, StatedReason, VerdictOutcome
 from streams.domain.verdicts.evidence import Stated, join_id
-from streams.domain.verdicts.joins import Effect, JoinLimits, PartitionJoins, Proposal, Publication, Repetition
+from streams.domain.verdicts.joins import (
+    MAX_MOMENTS,
+    Effect,
+    JoinLimits,
+    PartitionJoins,
+    Proposal,
+    Publication,
+    Repetition,
+)
 from tests.fakes.evidence import (
     NEWER_PIN,
     NOW_MS,
@@ -120,6 +128,50 @@ def test_first_receipt_of_a_kind_counts() -> None:
 def test_receipt_under_another_pin_is_ignored(pin: str | None) -> None:
     partition = Partition()
     assert partition.read(opened(KEY), receipt(SCAN, KEY, pin), receipt(CONSISTENCY, KEY)) == []
+
+
+def test_receipt_of_a_moment_that_intake_did_not_state_is_ignored() -> None:
+    partition = Partition()
+    assert partition.read(opened(KEY), receipt(SCAN, KEY, at_ms=NOW_MS - 1), receipt(CONSISTENCY, KEY)) == []
+    assert partition.joins.ignored == 1
+    proposal = partition.propose(receipt(SCAN, KEY))
+    assert proposal.verdict.outcome is VerdictOutcome.ACCEPTED
+
+
+def test_moments_are_asked_for_where_intake_stated_one() -> None:
+    """Intake is upgraded last: what it opened before that is judged as it was."""
+    silent = replace(opened(KEY), opened_at=None)
+    proposal = Partition().propose(silent, receipt(SCAN, KEY), replace(receipt(CONSISTENCY, KEY), opened_at=None))
+    assert proposal.verdict.outcome is VerdictOutcome.ACCEPTED
+    partition = Partition()
+    assert partition.read(opened(KEY), *(replace(receipt(kind, KEY), opened_at=None) for kind in RECEIPT_KINDS)) == []
+    assert partition.joins.ignored == 2
+
+
+def test_receipts_of_every_moment_that_intake_stated_under_the_pin_count() -> None:
+    partition = Partition()
+    partition.read(opened(KEY), receipt(SCAN, KEY), opened(KEY, at_ms=NOW_MS + 5))
+    proposal = partition.propose(receipt(CONSISTENCY, KEY, at_ms=NOW_MS + 5))
+    assert proposal.verdict.outcome is VerdictOutcome.ACCEPTED
+
+
+def test_moments_of_another_pin_do_not_count() -> None:
+    partition = Partition()
+    older = opened(KEY, NEWER_PIN, policy_version=0, at_ms=NOW_MS + 5)
+    assert partition.read(opened(KEY), older, receipt(SCAN, KEY, at_ms=NOW_MS + 5)) == []
+    assert partition.joins.ignored == 1
+    newer = opened(KEY, NEWER_PIN, policy_version=2, at_ms=NOW_MS + 9)
+    assert partition.read(newer, receipt(SCAN, KEY, NEWER_PIN)) == []
+    assert partition.joins.ignored == 2
+
+
+def test_a_request_opened_without_end_takes_no_room_without_end() -> None:
+    partition = Partition()
+    partition.read(*(opened(KEY, at_ms=NOW_MS + number) for number in range(MAX_MOMENTS + 1)))
+    assert partition.read(receipt(SCAN, KEY, at_ms=NOW_MS + MAX_MOMENTS)) == []
+    assert partition.joins.ignored == 1
+    partition.read(receipt(SCAN, KEY, at_ms=NOW_MS + MAX_MOMENTS - 1))
+    assert partition.joins.ignored == 1
 
 
 def test_receipt_that_is_not_required_is_ignored() -> None:
