@@ -95,10 +95,11 @@ def make_examples(rows: Sequence[Row], tools: Tools, *, seed: int) -> Examples:
     features: list[npt.NDArray[np.int32]] = []
     values: list[Floats] = []
     texts: list[int] = []
+    reader = tools.reader
     for index, row in enumerate(rows):
         windows = [
             (counted, bounds)
-            for view in tools.reader.views(row.text)
+            for view in reader.views(row.text)
             if view.codes.size
             for counted in [count(view.codes, tools.lexicon)]
             for bounds in window_bounds(block_count(counted.size))

@@ -117,10 +117,11 @@ def learn(
 
 def _active(matrix: Any, texts: npt.NDArray[np.int64], fewest: int) -> npt.NDArray[np.int64]:  # noqa: ANN401 - no types
     """Return the features that are in enough texts, ascending."""
-    most = int(texts.max()) + 1
-    owner = np.repeat(texts, np.diff(matrix.indptr))
-    keys = np.unique(matrix.indices.astype(np.int64) * most + owner)
-    return np.flatnonzero(np.bincount(keys // most, minlength=FEATURES) >= fewest)
+    owners = np.cumsum(np.diff(texts, prepend=texts[:1]) > 0)
+    ones = np.ones(texts.size, np.bool_)
+    of_texts = sparse.csr_matrix((ones, (owners, np.arange(texts.size))), shape=(int(owners[-1]) + 1, texts.size))
+    present = sparse.csr_matrix((np.ones(matrix.nnz, np.bool_), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return np.flatnonzero(np.bincount((of_texts @ present).indices, minlength=FEATURES) >= fewest)
 
 
 def _shares(logits: Floats, first: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Doubles:

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from streams.adapters.injection.folding import Codes, Flags, is_word
-from streams.adapters.injection.grams import Buckets, Grams, Hashes, beginning_hashes, substring_hashes
+from streams.adapters.injection.folding import Codes, Flags
+from streams.adapters.injection.grams import Buckets, Grams, Hashes, mixed_inverses, substring_hashes
 
 ANYWHERE: Final = 1
 WHOLE: Final = 2
@@ -26,6 +26,9 @@ LONG: Final = 4
 """Stems at least as long are looked for by their first four code points, shorter ones by their first two."""
 
 _FILTER_BITS: Final = 16
+_AT_STARTS: Final = 1 << _FILTER_BITS
+_LENGTH_BITS: Final = 6
+_SLOT_MIX: Final = 0xD6E8FEB86659FD93
 
 
 class Stems(NamedTuple):
@@ -68,23 +71,15 @@ class Lexicon:
 
     def find(self, codes: Codes, grams: Grams) -> Hits:
         """Return all hits in a folded text, in no order."""
-        count = codes.size - SHORTEST + 1
-        if count < 1:
+        if codes.size < SHORTEST:
             return Hits(np.zeros(0, np.int64), np.zeros(0, np.int64))
         word = np.zeros(codes.size + 1, np.bool_)
-        word[:-1] = is_word(codes)
+        word[:-1] = grams.word
         starts = np.ones(codes.size, np.bool_)
-        starts[1:] = ~word[:-2]
-        lengths = np.zeros(count, np.uint64)
-        for item in self._filters:
-            found = item.lengths(grams.prefixes, starts)
-            lengths[: found.size] |= found
-        places = np.flatnonzero(lengths)
-        lengths = lengths[places]
+        np.logical_not(word[:-2], out=starts[1:])
         # All lengths at once: a place and a length make a candidate.
-        bits = np.unpackbits(lengths.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-        rows, sizes = np.nonzero(bits)
-        starting = places[rows]
+        found = [item.candidates(grams.prefixes, starts) for item in self._filters]
+        starting, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
         inside = starting + sizes <= codes.size
         starting, sizes = starting[inside], sizes[inside]
         hashes = substring_hashes(grams.prefixes, starting, starting + sizes)
@@ -107,28 +102,35 @@ class Lexicon:
 
 
 class _Filter:
-    """Says of a position which lengths of stems can begin there, by the hash of its first code points."""
+    """Says of a position which lengths of stems can begin there, by the hash of its first code points.
+
+    A slot is a part of that hash and whether a word begins there; most have no stem, which a small table says first.
+    """
 
     def __init__(self, length: int, stems: Stems, beginnings: Hashes, chosen: Flags) -> None:
         self._length = length
-        slots, lengths = _slots(beginnings[chosen]), stems.lengths[chosen]
+        slots = ((beginnings[chosen] * np.uint64(_SLOT_MIX)) >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)
         anywhere = (stems.flags[chosen] & ANYWHERE) > 0
-        self._inside = _lengths_by_slot(slots[anywhere], lengths[anywhere])
-        self._at_starts = _lengths_by_slot(slots, lengths)
+        slots = np.concatenate((slots[anywhere], slots + _AT_STARTS))
+        lengths = stems.lengths[chosen].astype(np.int64)
+        pairs = np.unique((slots << _LENGTH_BITS) + np.concatenate((lengths[anywhere], lengths)))
+        self._lengths = pairs & ((1 << _LENGTH_BITS) - 1)
+        counts = np.bincount(pairs >> _LENGTH_BITS, minlength=2 * _AT_STARTS)
+        self._used = counts > 0
+        self._firsts = np.cumsum(counts) - counts
+        self._counts = counts
 
-    def lengths(self, prefixes: Hashes, starts: Flags) -> Hashes:
-        if prefixes.size <= self._length:
-            return np.zeros(0, np.uint64)
-        slots = _slots(beginning_hashes(prefixes, self._length))
-        return np.where(starts[: slots.size], self._at_starts[slots], self._inside[slots])
-
-
-def _lengths_by_slot(slots: Buckets, lengths: npt.NDArray[np.uint8]) -> Hashes:
-    """Return for each slot the lengths of the stems that begin with it, as bits."""
-    bits = np.zeros(1 << _FILTER_BITS, np.uint64)
-    np.bitwise_or.at(bits, slots, np.uint64(1) << lengths.astype(np.uint64))
-    return bits
-
-
-def _slots(hashes: Hashes) -> Buckets:
-    return ((hashes * np.uint64(0xD6E8FEB86659FD93)) >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)
+    def candidates(self, prefixes: Hashes, starts: Flags) -> tuple[Buckets, Buckets]:
+        """Return where a stem may begin, and how long it would be: a place is there for each of its lengths."""
+        count = prefixes.size - self._length
+        if count < 1:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        hashes = (prefixes[self._length :] - prefixes[:count]) * mixed_inverses(_SLOT_MIX)[:count]
+        slots = (hashes >> np.uint64(64 - _FILTER_BITS)).view(np.int64)
+        slots += starts[:count] * np.int64(_AT_STARTS)
+        places = self._used[slots].nonzero()[0]
+        slots = slots[places]
+        counts = self._counts[slots]
+        ends = np.cumsum(counts)
+        within = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
+        return np.repeat(places, counts), self._lengths[np.repeat(self._firsts[slots], counts) + within]

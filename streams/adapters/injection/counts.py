@@ -48,7 +48,8 @@ def count(codes: Codes, lexicon: Lexicon) -> Counted:
     """Count what is in a view of at most ``MAX_CODES`` code points."""
     grams = read_grams(codes)
     hits = lexicon.find(codes, grams)
-    distinct = np.unique(hits.positions * MAX_CONCEPTS + hits.concepts)
+    distinct = np.sort(hits.positions * MAX_CONCEPTS + hits.concepts)
+    distinct = distinct[np.append(True, distinct[1:] != distinct[:-1])[: distinct.size]]
     positions, concepts = distinct // MAX_CONCEPTS, distinct % MAX_CONCEPTS
     places, pairs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for skip in range(1, min(NEXT, positions.size - 1) + 1):
@@ -57,7 +58,9 @@ def count(codes: Codes, lexicon: Lexicon) -> Counted:
         places.append(positions[:-skip][near])
         pairs.append((first * MAX_CONCEPTS + second)[near])
     # What a sentence opens with is mostly what it asks for: a concept that stands there makes a pair with itself.
-    opening = np.isin(positions, grams.openings)
+    opens = np.zeros(codes.size, np.bool_)
+    opens[grams.openings] = True
+    opening = opens[positions]
     places.append(positions[opening])
     pairs.append(concepts[opening] * (MAX_CONCEPTS + 1))
     place, pair = np.concatenate(places), np.concatenate(pairs)

@@ -128,14 +128,23 @@ class FoldTable:
 
 def is_word(codes: Codes) -> Flags:
     """Say of each code point whether it is part of a word: no space, no ASCII or general punctuation."""
-    ascii_word = _within(codes, _ASCII_LETTERS) | _within(codes, _ASCII_DIGITS) | (codes == _UNDERSCORE)
-    word: Flags = ascii_word | (codes >= _FIRST_OTHER) & ~_within(codes, _SIGNS)
-    return word
+    return _WORDS[np.minimum(codes, _WORDS.size - 1)]
 
 
 def _within(codes: Codes, bounds: tuple[int, int]) -> Flags:
     inside: Flags = (codes >= bounds[0]) & (codes <= bounds[1])
     return inside
+
+
+def _words() -> Flags:
+    codes = np.arange(TABLE_SIZE, dtype=np.uint32)
+    ascii_word = _within(codes, _ASCII_LETTERS) | _within(codes, _ASCII_DIGITS) | (codes == _UNDERSCORE)
+    word: Flags = ascii_word | (codes >= _FIRST_OTHER) & ~_within(codes, _SIGNS)
+    return word
+
+
+_WORDS: Final = _words()
+"""Of each code point below ``TABLE_SIZE``; beyond, all are."""
 
 
 def _few_repeats(codes: Codes, places: Places) -> tuple[Codes, Places]:

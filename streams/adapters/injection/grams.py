@@ -54,6 +54,7 @@ class Grams(NamedTuple):
         words: The same for each number of words, and again for those that open a sentence.
         openings: Where sentences open.
         prefixes: For concepts: hash of all before each position.
+        word: Whether each code point is part of a word.
         size: Number of code points.
     """
 
@@ -61,6 +62,7 @@ class Grams(NamedTuple):
     words: tuple[tuple[Buckets, Buckets], ...]
     openings: Buckets
     prefixes: Hashes
+    word: Flags
     size: int
 
 
@@ -76,7 +78,8 @@ def _powers() -> tuple[Hashes, Hashes]:
 
 
 @cache
-def _mixed_inverses(factor: int) -> Hashes:
+def mixed_inverses(factor: int) -> Hashes:
+    """Return by the place where a substring begins what its difference of prefixes is multiplied with, mixed in."""
     return _powers()[1] * np.uint64(factor)
 
 
@@ -93,13 +96,6 @@ def substring_hashes(prefixes: Hashes, starts: Buckets, ends: Buckets) -> Hashes
     return hashes
 
 
-def beginning_hashes(prefixes: Hashes, length: int = 2) -> Hashes:
-    """Return the hash of the ``length`` code points from each position on."""
-    count = prefixes.size - length
-    hashes: Hashes = (prefixes[length:] - prefixes[:count]) * _powers()[1][:count]
-    return hashes
-
-
 def without_digits(codes: Codes) -> Codes:
     """Return the code points with one digit in place of all."""
     return np.where((codes >= _DIGITS[0]) & (codes <= _DIGITS[1]), np.uint32(_DIGITS[0]), codes)
@@ -112,14 +108,25 @@ def read_grams(codes: Codes) -> Grams:
     spaces = np.zeros(codes.size + 1, np.int32)
     np.cumsum(plain == SPACE, out=spaces[1:])
     characters = tuple(_character_grams(plain, prefixes, spaces, order) for order in CHARACTER_ORDERS)
-    word: Flags = is_word(plain)
-    edges = np.diff(word.astype(np.int8), prepend=0, append=0)
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    word = is_word(plain)
+    starts, ends = runs(word)
     hashes = substring_hashes(prefixes, starts, ends)
     words = [_word_grams(starts, hashes, order) for order in WORD_ORDERS]
     opens = _opens(plain, starts, ends)
     words += [_opening_grams(*words[WORD_ORDERS.index(order)], opens) for order in OPENING_ORDERS]
-    return Grams(characters, tuple(words), starts[opens], prefixes, codes.size)
+    return Grams(characters, tuple(words), starts[opens], prefixes, word, codes.size)
+
+
+def runs(flags: Flags) -> tuple[Buckets, Buckets]:
+    """Return where runs of set flags start, and their last-plus-one places."""
+    if not flags.size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    edges = (flags[1:] != flags[:-1]).nonzero()[0] + 1
+    if flags[0]:
+        edges = np.append(0, edges)
+    if flags[-1]:
+        edges = np.append(edges, flags.size)
+    return edges[::2], edges[1::2]
 
 
 def _opens(codes: Codes, starts: Buckets, ends: Buckets) -> Flags:
@@ -147,9 +154,9 @@ def _character_grams(
         inside = (codes[:-1] >= _FIRST_SYLLABIC) & (codes[1:] >= _FIRST_SYLLABIC)
     else:
         inside = spaces[order - 1 : order - 1 + count] == spaces[1 : 1 + count]
-    hashes = (prefixes[order:] - prefixes[:count]) * _mixed_inverses(_MIX[order - 2])[:count]
-    buckets = (hashes >> np.uint64(64 - CHARACTER_BITS)).astype(np.int64)
-    positions = np.flatnonzero(inside)
+    hashes = (prefixes[order:] - prefixes[:count]) * mixed_inverses(_MIX[order - 2])[:count]
+    buckets = (hashes >> np.uint64(64 - CHARACTER_BITS)).view(np.int64)
+    positions = inside.nonzero()[0]
     return positions, buckets[positions]
 
 
@@ -162,4 +169,4 @@ def _word_grams(starts: Buckets, hashes: Hashes, order: int) -> tuple[Buckets, B
     for place in range(1, order):
         mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(_WORD_MIX[1]) + hashes[place : place + count]
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(_WORD_MIX[2])
-    return starts[:count], (mixed >> np.uint64(64 - WORD_BITS)).astype(np.int64)
+    return starts[:count], (mixed >> np.uint64(64 - WORD_BITS)).view(np.int64)

@@ -9,7 +9,7 @@ Rules (``signals``) read the same views; one that matches makes the score at lea
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from streams.adapters.injection.artifact import Artifact, read_artifact
 from streams.adapters.injection.concepts import Lexicon, Stems
 from streams.adapters.injection.counts import MAX_CONCEPTS, Counted, count
 from streams.adapters.injection.folding import TABLE_SIZE, FoldTable
+from streams.adapters.injection.grams import Buckets
 from streams.adapters.injection.signals import Signals, packaged_families
 from streams.adapters.injection.views import PLAIN, Reader, View
 from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
@@ -210,19 +211,11 @@ class Scorer:
             (grams.words, self._words, Smoothing.WORDS),
             (((counted.pair_positions, counted.pairs),), self._ordered, Smoothing.ORDERED),
         )
-        starts = np.arange(blocks + 1) * BLOCK
         for (parts, weights, smoothing), factor in zip(features, self._factors[:3], strict=True):
-            sums, sizes = np.zeros(blocks + 1, np.int64), np.zeros(blocks + 1, np.int64)
-            for positions, buckets in parts:
-                before = np.searchsorted(positions, starts)
-                upto = np.zeros(positions.size + 1, np.int64)
-                np.cumsum(weights[buckets], out=upto[1:])
-                sums += upto[before]
-                sizes += before
+            sums, sizes = _upto(parts, weights, blocks)
             total += _scaled(sums[lasts] - sums[firsts], sizes[lasts] - sizes[firsts] + smoothing, factor)
-        present = self._present(counted, blocks, firsts, lasts)
-        used = np.flatnonzero(present.any(axis=0))
-        there = present[:, used].astype(np.float64)
+        used, present = _present(counted, blocks, firsts, lasts)
+        there = present.astype(np.float64)
         numbers = present.sum(axis=1)
         total += _scaled(
             (there @ self._concepts[used]).astype(np.int64), numbers + Smoothing.CONCEPTS, self._factors[3]
@@ -231,15 +224,6 @@ class Scorer:
         together = np.einsum("wi,wi->w", there @ self._pairs[np.ix_(used, used)], there).astype(np.int64)
         total += _scaled(together, pairs, self._factors[4])
         return total, bounds
-
-    def _present(self, counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> Sums:
-        """Say for each window which concepts begin in it."""
-        cells = np.bincount(
-            counted.positions // BLOCK * MAX_CONCEPTS + counted.concepts, minlength=blocks * MAX_CONCEPTS
-        )
-        upto = np.zeros((blocks + 1, MAX_CONCEPTS), np.int64)
-        np.cumsum(cells.reshape(blocks, MAX_CONCEPTS), axis=0, out=upto[1:])
-        return (upto[lasts] > upto[firsts]).astype(np.int64)
 
 
 def binary_logarithm(number: int) -> int:
@@ -254,11 +238,37 @@ def _roots(size: int) -> Sums:
     return np.array([0] + [math.isqrt((1 << 2 * _ROOT_BITS) // number) for number in range(1, size)], np.int64)
 
 
+def _upto(
+    parts: Sequence[tuple[Buckets, Buckets]], weights: npt.NDArray[np.integer[Any]], blocks: int
+) -> tuple[Sums, Sums]:
+    """Return the sum of the weights of all features before each block's end, and their number; nothing comes first."""
+    places = np.concatenate([positions for positions, _ in parts]) // BLOCK
+    values = weights[np.concatenate([buckets for _, buckets in parts])]
+    sums, sizes = np.zeros(blocks + 1, np.int64), np.zeros(blocks + 1, np.int64)
+    # Sums of whole numbers below 2^53 are exact in doubles, in any order.
+    np.cumsum(np.bincount(places, values, blocks).astype(np.int64), out=sums[1:])
+    np.cumsum(np.bincount(places, minlength=blocks), out=sizes[1:])
+    return sums, sizes
+
+
 def _scaled(sums: Sums, sizes: Sums, factor: int) -> Sums:
     size = int(sizes.max()) + 1
     roots = _roots(1 << max(12, size.bit_length()))
     scaled: Sums = sums * factor * roots[sizes] >> _ROOT_BITS
     return scaled
+
+
+def _present(counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> tuple[Sums, npt.NDArray[np.bool_]]:
+    """Return the concepts of a view, and say for each window which of them begin in it."""
+    used = np.bincount(counted.concepts, minlength=MAX_CONCEPTS).nonzero()[0]
+    columns = np.zeros(MAX_CONCEPTS, np.int64)
+    columns[used] = np.arange(used.size)
+    cells = np.bincount(
+        counted.positions // BLOCK * used.size + columns[counted.concepts], minlength=blocks * used.size
+    )
+    upto = np.zeros((blocks + 1, used.size), np.int64)
+    np.cumsum(cells.reshape(blocks, used.size), axis=0, out=upto[1:])
+    return used, upto[lasts] > upto[firsts]
 
 
 def _span(view: View, bounds: Sums) -> tuple[int, int]:

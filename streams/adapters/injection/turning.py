@@ -1,6 +1,6 @@
 """Which parts of a text read more like language backwards, with letters moved by thirteen, or with digits as letters.
 
-The contract: ``turned_parts`` compares how common a text's pairs of neighbouring letters are with how common they would
+The contract: ``Turns.parts`` compares how common a text's pairs of neighbouring letters are with how common they would
 be the other way, window by window, and returns the parts where another way is clearly better. Text in a known language
 gives none, so that looking costs little. How common pairs are is counted when the model is made.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streams.adapters.injection.folding import Codes
-from streams.adapters.injection.grams import Buckets
+from streams.adapters.injection.grams import Buckets, runs
 
 PAIR_BITS: Final = 13
 """Logarithm of the size of the table of pairs."""
@@ -48,6 +48,7 @@ def shifted(codes: Codes) -> Codes:
 
 
 _LEET: Final = dict(zip("0134578+@$!|", "oieastbtasil", strict=True))
+_ASCII: Final = np.arange(0x80, dtype=np.uint32)
 _MEANT: Final = np.array([ord(_LEET.get(chr(code), chr(code))) for code in range(0x80)], np.uint32)
 _FEWEST_LEET: Final = 3
 
@@ -57,28 +58,64 @@ def unleeted(codes: Codes) -> Codes:
     return np.where(codes < _MEANT.size, _MEANT[np.minimum(codes, _MEANT.size - 1)], codes)
 
 
-def turned_parts(codes: Codes, table: PairTable) -> Iterator[tuple[str, int, int]]:
-    """Yield the parts that read better another way: the way, first and last-plus-one code point."""
-    if codes.size < _BLOCK // 2:
-        return
-    plain = table[pair_buckets(codes[:-1], codes[1:])].astype(np.int64)
-    ways = [(REVERSED, table[pair_buckets(codes[1:], codes[:-1])].astype(np.int64))]
-    letters = (codes >= _A) & (codes <= _Z)
-    if int(letters.sum()) * 2 > codes.size:
-        moved = shifted(codes)
-        ways.append((ROT13, table[pair_buckets(moved[:-1], moved[1:])].astype(np.int64)))
-    meant = unleeted(codes)
-    changed = meant != codes
-    if int((changed[1:] & letters[:-1]).sum() + (changed[:-1] & letters[1:]).sum()) >= _FEWEST_LEET:
-        ways.append((LEET, table[pair_buckets(meant[:-1], meant[1:])].astype(np.int64)))
-    starts = np.arange(0, plain.size, _BLOCK)
-    sizes = np.diff(np.concatenate((starts, [plain.size])))
-    for way, values in ways:
-        gain = np.add.reduceat(values - plain, starts) - MARGIN * sizes
-        better = gain + np.concatenate((gain[1:], [0])) > 0 if gain.size > 1 else gain > 0
-        spread = better.copy()
-        spread[1:] |= better[:-1]
-        spread[:-1] |= better[1:]
-        edges = np.diff(spread.astype(np.int8), prepend=0, append=0)
-        for first, last in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-            yield way, int(first) * _BLOCK, min(int(last) * _BLOCK, codes.size)
+class Turns:
+    """Finds the parts of texts that read better another way.
+
+    Args:
+        table: How common pairs are.
+    """
+
+    def __init__(self, table: PairTable) -> None:
+        self._table = table
+        # Of two ASCII characters, what each way gains is known beforehand.
+        first, second = (np.repeat(_ASCII, _ASCII.size), np.tile(_ASCII, _ASCII.size))
+        plain = self._values(first, second)
+        self._gains = {
+            REVERSED: self._values(second, first) - plain,
+            ROT13: self._values(shifted(first), shifted(second)) - plain,
+            LEET: self._values(unleeted(first), unleeted(second)) - plain,
+        }
+
+    def parts(self, codes: Codes) -> Iterator[tuple[str, int, int]]:
+        """Yield the parts that read better another way: the way, first and last-plus-one code point."""
+        if codes.size < _BLOCK // 2:
+            return
+        starts = np.arange(0, codes.size - 1, _BLOCK)
+        least = np.full(starts.size, MARGIN * _BLOCK, np.int64)
+        least[-1] = MARGIN * (codes.size - 1 - int(starts[-1]))
+        for way, gains in self._ways(codes):
+            gain = np.add.reduceat(gains, starts) - least
+            better = gain + np.append(gain[1:], 0) > 0
+            if not better.any():
+                continue
+            spread = better.copy()
+            spread[1:] |= better[:-1]
+            spread[:-1] |= better[1:]
+            for first, last in zip(*runs(spread), strict=True):
+                yield way, int(first) * _BLOCK, min(int(last) * _BLOCK, codes.size)
+
+    def _ways(self, codes: Codes) -> Iterator[tuple[str, Buckets]]:
+        """Yield the ways that are worth a look, and what each pair gains by it."""
+        letters = (codes >= _A) & (codes <= _Z)
+        ways = [REVERSED]
+        if int(letters.sum()) * 2 > codes.size:
+            ways.append(ROT13)
+        meant = unleeted(codes)
+        changed = meant != codes
+        if int((changed[1:] & letters[:-1]).sum() + (changed[:-1] & letters[1:]).sum()) >= _FEWEST_LEET:
+            ways.append(LEET)
+        if int(codes.max()) < _ASCII.size:
+            pairs = codes[:-1].astype(np.int64) * _ASCII.size + codes[1:]
+            yield from ((way, self._gains[way][pairs]) for way in ways)
+            return
+        plain = self._values(codes[:-1], codes[1:])
+        for way in ways:
+            if way == REVERSED:
+                values = self._values(codes[1:], codes[:-1])
+            else:
+                turned = shifted(codes) if way == ROT13 else meant
+                values = self._values(turned[:-1], turned[1:])
+            yield way, values - plain
+
+    def _values(self, first: Codes, second: Codes) -> Buckets:
+        return self._table[pair_buckets(first, second)].astype(np.int64)

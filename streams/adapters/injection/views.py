@@ -19,8 +19,8 @@ from streams.adapters.injection.turning import (
     REVERSED,
     ROT13,
     PairTable,
+    Turns,
     shifted,
-    turned_parts,
     unleeted,
 )
 from streams.domain.scanning.decoding import Layer, decoded_layers
@@ -57,7 +57,7 @@ class Reader:
 
     def __init__(self, table: FoldTable, pairs: PairTable) -> None:
         self._table = table
-        self._pairs = pairs
+        self._turns = Turns(pairs)
 
     def views(self, text: str) -> Iterator[View]:
         """Yield the views of a text, the plain one first; their number grows with its length alone."""
@@ -88,7 +88,7 @@ class Reader:
             view = whole._replace(codes=whole.codes[part], places=whole.places[part])
             yield view
             by_way: dict[str, list[View]] = {}
-            for way, first, last in turned_parts(view.codes, self._pairs):
+            for way, first, last in self._turns.parts(view.codes):
                 kind = way if view.kind == PLAIN else f"{view.kind}+{way}"
                 turned = View(kind, _TURNS[way](view.codes[first:last]), view.places[first:last])
                 if way == REVERSED:
