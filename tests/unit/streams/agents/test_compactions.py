@@ -14,7 +14,7 @@ from pratique.contract import avro
 from pratique.contract.canonical import bytes_sha256, canonical_sha256, parse_json, text_sha256
 from pratique.contract.records import CompactionRequested, Provenance, Verdict, VerdictOutcome
 from pratique.contract.topics import COMPACTION_ACCEPTED, COMPACTION_QUARANTINED, COMPACTION_REQUESTED, EVIDENCE, WORK
-from pratique.contract.trust import MacRole
+from pratique.contract.trust import MacRole, TrustTarget
 from streams.agents.consistency import ConsistencyJudge
 from streams.agents.intake import IntakeLimits, IntakeStep
 from streams.agents.scan import ScanJudge
@@ -45,7 +45,7 @@ SET = replace(pinned_set(), scan=SCAN)
 class Path:
     """The gate for compactions, of one process each, all on one log in memory."""
 
-    def __init__(self, policy_set: PolicySet = SET) -> None:
+    def __init__(self, policy_set: PolicySet = SET, target: TrustTarget = TRUST) -> None:
         self.clock = ManualClock()
         self.metrics = FakeMetrics()
         self.topics = {
@@ -57,7 +57,7 @@ class Path:
         }
         self.topics[Channel.EVIDENCE].committed = {0: 0}
         self.outbox = FakeLogOutbox(self.topics)
-        self.store = FakeStore(policy_set, TRUST)
+        self.store = FakeStore(policy_set, target)
         pinning = Pinning(self.store, LastKnownTrust(self.store))
         self.intake = IntakeStep(
             pinning=pinning,

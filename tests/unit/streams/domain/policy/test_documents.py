@@ -86,6 +86,12 @@ def test_blank_and_broken_texts_are_refused(name: str, field: str, value: str) -
         read({**sample(), field: value})
 
 
+@pytest.mark.parametrize("assurance", ["bounded", "BOUNDED ", "FREE_TEXT"])
+def test_an_assurance_that_nobody_knows_is_refused(assurance: str) -> None:
+    with pytest.raises(PolicyError, match="field assurance is none of BOUNDED, BOUNDED_WITH_UNTRUSTED_NARRATIVE"):
+        documents.compaction_policy({**samples.compaction(), "assurance": assurance})
+
+
 @pytest.mark.parametrize("milliseconds", [29_999, 120_001])
 def test_a_deadline_out_of_bounds_is_refused(milliseconds: int) -> None:
     with pytest.raises(PolicyError, match="deadline_ms is not between 30000 and 120000"):
