@@ -47,6 +47,7 @@ class PresidioDetector:
         self._recognizers = load_recognizers()
         self._select = lru_cache(maxsize=16)(self._selected)
         self._scripts = lru_cache(maxsize=16)(ScriptCheck)
+        self._found = lru_cache(maxsize=16)(self._found_in)
         self._manifest = _manifest(self._recognizers)
 
     @property
@@ -64,22 +65,20 @@ class PresidioDetector:
         unsupported = [language for language in profile.language_profiles if language not in SUPPORTED_LANGUAGES]
         if unsupported or not profile.language_profiles:
             raise LanguageUnsupportedError("policy names a language without a profile; see docs/reference/scanning.md")
-        found = set(self.supported_entity_types(profile.language_profiles))
+        found = self._found(frozenset(profile.language_profiles))
         if not profile.entity_types or not found.issuperset(profile.entity_types):
             raise DetectorError("policy names an entity type that no recogniser of its languages finds")
 
     def supported_entity_types(self, languages: Iterable[str]) -> tuple[str, ...]:
         """Return every entity type that the profiles of these languages can find."""
-        wanted = set(languages)
-        return tuple(
-            sorted(
-                {
-                    entity
-                    for language, item in self._recognizers
-                    if language in wanted
-                    for entity in item.supported_entities
-                }
-            )
+        return tuple(sorted(self._found(frozenset(languages))))
+
+    def _found_in(self, languages: frozenset[str]) -> frozenset[str]:
+        return frozenset(
+            entity
+            for language, item in self._recognizers
+            if language in languages
+            for entity in item.supported_entities
         )
 
     def scan(self, fields: Sequence[Field], profile: ScanProfile) -> list[Finding]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
@@ -46,7 +47,7 @@ class DetectorManifest:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: a cached property needs a place
 class ScannerManifest:
     """All detectors of a scanner, by name, and how texts are read for them.
 
@@ -75,9 +76,9 @@ class ScannerManifest:
         """The detectors and their versions, for people."""
         return " ".join(f"{entry.name}/{entry.version}" for entry in self.detectors)
 
-    @property
+    @cached_property
     def scanner_sha256(self) -> str:
-        """What policy pins."""
+        """What policy pins; asked for with every job."""
         return canonical_sha256(self.body())
 
     def body(self) -> dict[str, JsonValue]:
