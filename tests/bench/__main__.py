@@ -20,7 +20,7 @@ from rich.table import Table
 
 from infra.stack.paths import ROOT
 from infra.stack.stack import Stack, stack_file_of
-from tests.bench import consistency, detectors, flow, ledger, load
+from tests.bench import consistency, detectors, flow, ledger, load, scanning
 from tests.bench.ledger_records import TENANTS
 from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds
 from tests.bench.load import MakeRequests
@@ -120,12 +120,16 @@ def main() -> int:
     Console(stderr=True).print("measuring consistency")
     checks = consistency.measure()
     result["consistency"] = consistency.as_json(checks)
-    held = [*bounds(speed), *consistency.bounds(checks), *_flow_bounds(result)]
+    Console(stderr=True).print("measuring the whole scan")
+    scans = scanning.measure(load.texts())
+    result["scanning"] = scanning.as_json(scans)
+    held = [*bounds(speed), *consistency.bounds(checks), *scanning.bounds(scans), *_flow_bounds(result)]
     result["bounds"] = [{**asdict(bound), "is_kept": bound.is_kept} for bound in held]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     _show(result)
     consistency.show(checks, Console())
+    scanning.show(scans, Console())
     _show_ledger(speed, held)
     return 0 if all(bound.is_kept for bound in held) else 1
 

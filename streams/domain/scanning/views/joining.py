@@ -81,6 +81,8 @@ def _listed(text: str) -> Iterator[Change]:
 
 
 def _apart(text: str) -> Iterator[Change]:
+    """Yield what stands between letters with separators; what several patterns see is said once."""
+    spans: set[tuple[int, int]] = set()
     for pattern in (_APART_SENTENCE, _APART, _APART_WIDER):
         for run in pattern.finditer(text):
             if len(_OF_WORD.findall(run.group())) < _FEWEST_LETTERS:
@@ -88,8 +90,9 @@ def _apart(text: str) -> Iterator[Change]:
             width = len(run.group(1))
             # The last letter has no separator after it, or it begins a word that is not part of the run.
             alone = text[run.end() + 1 : run.end() + 2].isspace() or run.end() + 1 >= len(text)
-            for place in range(run.start() + 1, run.end() - (0 if alone else width), width + 1):
-                yield Change(place, place + width, "", JOINED)
+            places = range(run.start() + 1, run.end() - (0 if alone else width), width + 1)
+            spans.update(zip(places, range(places.start + width, run.end() + width, width + 1), strict=False))
+    return (Change(start, end, "", JOINED) for start, end in spans)
 
 
 def _odd(text: str) -> Iterator[Change]:

@@ -7,6 +7,7 @@ which every character keeps its place. It is linear in changes and in the charac
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from streams.domain.scanning.views.model import Edit
@@ -34,9 +35,11 @@ class Change(NamedTuple):
 def apart(changes: Iterable[Change]) -> list[Change]:
     """Return changes in order, without those that overlap one before them."""
     kept: list[Change] = []
+    end = 0
     for change in sorted(changes, key=_span):
-        if not kept or change.start >= kept[-1].end:
+        if change.start >= end:
             kept.append(change)
+            end = change.end
     return kept
 
 
@@ -54,14 +57,11 @@ def stretched(text: str, changes: Sequence[Change], low: int, high: int) -> Iter
         low: Where a stretch may begin at the earliest.
         high: Where it may end at the latest.
     """
-    first = 0
-    for place, change in enumerate(changes):
-        following = changes[place + 1].start if place + 1 < len(changes) else None
-        if following is None or following - change.end > NEAR:
-            edit = _edit(text, changes[first : place + 1], low, high)
-            if edit is not None:
-                yield edit
-            first = place + 1
+    ends = [place for place, (one, other) in enumerate(pairwise(changes), 1) if other.start - one.end > NEAR]
+    for first, last in pairwise([0, *ends, len(changes)]):
+        edit = _edit(text, changes[first:last], low, high) if first < last else None
+        if edit is not None:
+            yield edit
 
 
 def _edit(text: str, changes: Sequence[Change], low: int, high: int) -> Edit | None:
@@ -72,14 +72,15 @@ def _edit(text: str, changes: Sequence[Change], low: int, high: int) -> Edit | N
     places: list[int] = []
     place = start
     dropped = False
-    for change in changes:
-        parts += (text[place : change.start], change.text)
-        places += range(place - start, change.start - start)
-        if change.text:
-            places += range(change.start - start, change.end - start)
+    for begin, until, said, _ in changes:
+        parts.append(text[place:begin])
+        if said:
+            parts.append(said)
+            places += range(place - start, until - start)
         else:
+            places += range(place - start, begin - start)
             dropped = True
-        place = change.end
+        place = until
     parts.append(text[place:end])
     places += range(place - start, end - start)
     kind = "+".join(sorted({change.kind for change in changes}, reverse=True))
