@@ -19,6 +19,7 @@ from pratique.errors import TooLargeError
 from streams.adapters.kafka_admin import KafkaAdmin
 from streams.wire.dead_letter import PREFIX
 from tests.integration.asking import KEEPS, VERDICT_TOPICS, Question, clean, send, verdicts_since
+from tests.integration.platform import OTHER_TENANT
 from tests.integration.raw import WAIT_S, KafkaRefusedError, until
 from topologies.apps import SCAN
 
@@ -87,6 +88,21 @@ def test_request_far_over_the_limit_is_a_dead_letter(platform: Platform, gate: G
 def test_request_beyond_the_topics_bound_is_refused_by_the_broker(platform: Platform, gate: Gate) -> None:
     with pytest.raises(KafkaRefusedError, match="MSG_SIZE_TOO_LARGE"):
         send(platform, sized(gate, MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES))
+
+
+def test_tenant_beyond_its_quota_is_refused_and_another_is_served(platform: Platform, gate: Gate) -> None:
+    platform.relaunch("intake", PRATIQUE_QUOTA_BURST="2", PRATIQUE_QUOTA_PER_SECOND="0.001")
+    try:
+        asked = [clean(gate, uuid.uuid4().hex) for _ in range(5)]
+        pending = [gate.publish(question.request) for question in asked]
+        verdicts = [item.waiter.future.result(WAIT_S) for item in pending]
+        with platform.gate(OTHER_TENANT) as other:
+            question = clean(other, uuid.uuid4().hex)
+            question.check(other.ask(question.request, wait_s=WAIT_S))
+    finally:
+        platform.discard("intake")
+    answers = sorted((verdict.outcome.value, [reason.code for reason in verdict.reasons]) for verdict in verdicts)
+    assert answers == [("ACCEPTED", [])] * 2 + [("QUARANTINED", ["QUOTA_EXCEEDED"])] * 3
 
 
 def test_evidence_carries_the_brokers_time(platform: Platform, gate: Gate) -> None:
