@@ -22,7 +22,9 @@ from streams.application.consistency import check_compaction
 from streams.domain.compaction.authority.check import Ground, untraced
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.candidate import Candidate, CandidateRefused, ClaimStatus, PreservedConstraintClaim
-from streams.domain.compaction.compiler import AuthoredClause, read_clauses
+from streams.domain.compaction.authored import AuthoredClause
+from streams.domain.compaction.clauses import ParsedClause
+from streams.domain.compaction.compiler import read_clauses
 from streams.domain.compaction.conflicts import PatternRule
 from streams.domain.compaction.consistency import sources_of
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
@@ -219,7 +221,7 @@ def explain_compaction(
     summary = candidate.context.summary_text
     constraints = constraint_set(policy_set.compaction.policy_sha256, policy_set.invariants, snapshot).constraints
     clauses = read_clauses(policy_set.grammar)
-    sources = sources_of(request.source_messages)
+    sources = sources_of(request.source_messages, constraints)
     readings = read_summary(summary, sources, grammar.parser)
     matches = _matches(summary, constraints, grammar, [(0, len(summary))])
 
@@ -263,7 +265,7 @@ def _constraints(
     }
     for constraint, found in zip(constraints, verification.results, strict=True):
         predicate = constraint.canonical_predicate
-        sentences = tuple(clause.template for clause in clauses if predicate in clause.rule.preserves)[:MAX_SENTENCES]
+        sentences = tuple(clause.shown() for clause in clauses if predicate in clause.rule.preserves)[:MAX_SENTENCES]
         change = None
         if found.verification_status is ClaimStatus.CONFLICT:
             change = f"take out what rule {found.bounded_rule_id} matches"
@@ -374,7 +376,7 @@ def _change(
         return _CHANGES[reading.fault]
     if reading.fault is Fault.MESSAGE_UNKNOWN:
         return f"name a message of the request: {_listed(message_ids)}"
-    templates = {clause.rule.rule_id: clause.template for clause in clauses}
+    templates = {clause.rule.rule_id: clause.shown() for clause in clauses}
     near = [templates[rule_id] for rule_id in reading.nearest if rule_id in templates]
     if not near:
         near = _alike(summary[reading.start : reading.end], templates.values())
@@ -416,6 +418,13 @@ def _reason_body(reason: Reason) -> dict[str, JsonValue]:
     }
 
 
+def _derivation_body(clause: ParsedClause | None) -> dict[str, JsonValue]:
+    """Return which of its parts' texts a clause has, where it has parts."""
+    if clause is None or clause.derivation is None:
+        return {}
+    return {"names": list(clause.derivation.names), "choices": list(clause.derivation.choices)}
+
+
 def _clause_body(item: ExplainedClause, summary: str) -> dict[str, JsonValue]:
     reading = item.reading
     return {
@@ -424,6 +433,7 @@ def _clause_body(item: ExplainedClause, summary: str) -> dict[str, JsonValue]:
         "text": summary[reading.start : reading.end],
         "rule_id": None if reading.clause is None else reading.clause.rule.rule_id,
         "values": [] if reading.clause is None else list(reading.clause.values),
+        **_derivation_body(reading.clause),
         "preserves": list(item.preserves),
         "fault": None if reading.fault is None else reading.fault.value,
         "place": list(reading.place),

@@ -21,18 +21,13 @@ from typing import Final
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.errors import MalformedError
 from streams.application.linting_scan import rule_warnings
+from streams.domain.compaction.ambiguity import some_rule
+from streams.domain.compaction.authored import AuthoredClause
 from streams.domain.compaction.authority.check import claims_authority
-from streams.domain.compaction.clauses import ClauseTable
-from streams.domain.compaction.compiler import AuthoredClause, Place, compile_grammar, read_clauses
+from streams.domain.compaction.compiler import compile_grammar, read_clauses
 from streams.domain.compaction.conflicts import PatternRule
 from streams.domain.compaction.grammar import SCHEMA_VERSION, Grammar
-from streams.domain.compaction.slots import (
-    EnumerationSlot,
-    IdentifierSlot,
-    PathSlot,
-    Slot,
-    Sources,
-)
+from streams.domain.compaction.slots import IdentifierSlot, PathSlot, Slot, Sources
 from streams.domain.compaction.text import conflict_views
 from streams.domain.policy.publication import (
     PolicySource,
@@ -305,22 +300,16 @@ def _ambiguous_spans(grammar: Grammar) -> Iterator[LintFinding]:
             continue
         seen.add(id(state))
         for slot, after in state.slots:
-            words = sorted(word for word in state.words if slot.could_be(word))
+            words = sorted(word for word in state.words if slot.could_spell(word))
             if words:
                 yield _warning(
                     "span-ambiguous",
-                    _some_rule(after),
+                    some_rule(after).rule_id,
                     f"where its slot stands, the word {words[0]} may also begin or go on"
-                    f" {_some_rule(state.words[words[0]])}; what follows decides, but authors may be misled",
+                    f" {some_rule(state.words[words[0]]).rule_id}; what follows decides, but authors may be misled",
                 )
         pending.extend(after for _, after in state.slots)
         pending.extend(state.words.values())
-
-
-def _some_rule(state: ClauseTable) -> str:
-    while state.rule is None:
-        state = next(iter(state.words.values()), None) or state.slots[0][1]
-    return state.rule.rule_id
 
 
 def _upper_case(rules: Iterable[Mapping[str, JsonValue]]) -> Iterator[LintFinding]:
@@ -393,8 +382,9 @@ def _language(grammar: Grammar, languages: Sequence[str]) -> Iterator[LintFindin
 
 def _claiming_clauses(clauses: Iterable[AuthoredClause]) -> Iterator[LintFinding]:
     for clause in clauses:
-        if clause.rule.may_claim:
-            text = next(text for text in clause.renderings() if claims_authority(text))
+        claiming = (text for text in clause.renderings() if _claims(text)) if clause.rule.may_claim else ()
+        text = next(iter(claiming), None)
+        if text is not None:
             yield _warning(
                 "clause-claims-authority",
                 clause.rule.rule_id,
@@ -402,17 +392,24 @@ def _claiming_clauses(clauses: Iterable[AuthoredClause]) -> Iterator[LintFinding
             )
 
 
+def _claims(text: str) -> bool:
+    return '"' not in text and claims_authority(text)
+
+
 def _renderings(clause: AuthoredClause) -> Iterator[str]:
-    """Yield texts that are a clause, with every combination of its enumerations' words."""
-    parts = [(part,) if isinstance(part, str) else _samples(part) for part in clause.parts()]
+    """Yield texts that are a clause, with every combination of its enumerations' words and parts, paths as one word."""
+    if not clause.plain:
+        return clause.combinations() if _is_small(clause) else iter(clause.renderings())
+    parts = [(part,) if isinstance(part, str) else _samples(part.slot) for part in clause.parts()]
     return ("".join(chosen) for chosen in product(*parts))
 
 
-def _samples(place: Place) -> tuple[str, ...]:
-    slot: Slot = place.slot
-    if isinstance(slot, PathSlot | IdentifierSlot):
-        return ("x",)
-    return tuple(sorted(slot.values)) if isinstance(slot, EnumerationSlot) else slot.samples()
+def _is_small(clause: AuthoredClause) -> bool:
+    return clause.combination_count() <= MAX_RENDERINGS
+
+
+def _samples(slot: Slot) -> tuple[str, ...]:
+    return ("x",) if isinstance(slot, PathSlot | IdentifierSlot) else slot.samples()
 
 
 def _matching(text: str, grammar: Grammar) -> tuple[PatternRule, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pratique.contract.canonical import JsonValue
@@ -19,9 +19,12 @@ from pratique.contract.digests import message_sha256
 from pratique.contract.narrative import CANDIDATE_SCHEMA, NARRATIVE_FIELD
 from pratique.contract.records import Provenance, Role, SourceMessage
 from streams.domain.compaction.candidate import ConstraintType
-from streams.domain.compaction.compiler import AuthoredClause, read_clauses
+from streams.domain.compaction.authored import AuthoredClause
+from streams.domain.compaction.compiler import read_clauses
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
-from streams.domain.compaction.slots import QuotationSlot, Slot
+from streams.domain.compaction.shape import Place, Word, mapped
+from streams.domain.compaction.slots import QuotationSlot, Slot, ToolNameSlot
+from streams.domain.compaction.tools import allowed_tools
 from streams.domain.compaction.wording import clause_expression, described
 from streams.domain.policy.model import AssuranceProfile, CommitmentSnapshot, PolicySet
 
@@ -78,7 +81,7 @@ def summarizer_prompt(
         CommitmentsStaleError: The snapshot is for another compaction policy.
     """
     constraints = constraint_set(policy_set.compaction.policy_sha256, policy_set.invariants, snapshot).constraints
-    clauses = read_clauses(policy_set.grammar)
+    clauses = _narrowed(read_clauses(policy_set.grammar), constraints)
     minimum = policy_set.compaction.summary_min_length
     ids = tuple(message.message_id for message in messages)
     quotable = tuple(
@@ -149,12 +152,30 @@ def _groups(clauses: Sequence[AuthoredClause], predicates: Iterable[str]) -> Ite
         yield group
 
 
+def _narrowed(
+    clauses: Iterable[AuthoredClause], constraints: Iterable[CanonicalConstraint]
+) -> tuple[AuthoredClause, ...]:
+    """Return the clauses with no tool named that the commitments don't allow; without those that could name none."""
+    commitments = (item for item in constraints if item.constraint_type is ConstraintType.COMMITMENT)
+    tools = allowed_tools(item.canonical_predicate for item in commitments)
+
+    def narrowed(slot: Slot) -> Slot:
+        return ToolNameSlot(slot.names & tools) if isinstance(slot, ToolNameSlot) else slot
+
+    changed = (replace(clause, sequence=mapped(clause.sequence, narrowed)) for clause in clauses)
+    return tuple(clause for clause in changed if ToolNameSlot(frozenset()) not in clause.places.values())
+
+
 def _usable(clause: AuthoredClause, message_ids: Sequence[str], quotable: Sequence[str]) -> bool:
     return not message_ids or bool(quotable) or not _quotes(clause)
 
 
 def _quotes(clause: AuthoredClause) -> bool:
     return any(isinstance(slot, QuotationSlot) for slot in clause.places.values())
+
+
+def _has_parts(clause: AuthoredClause) -> bool:
+    return not all(isinstance(item, Word | Place) for item in clause.sequence)
 
 
 def _any_of(clauses: Iterable[AuthoredClause], message_ids: Sequence[str], quotable: Sequence[str]) -> str:
@@ -186,6 +207,10 @@ def _prompt(
     yield f"- Write at least {minimum} characters in all."
     yield "- Never write that a rule no longer holds, and quote no message that says so."
     usable = [clause for clause in clauses if _usable(clause, message_ids, quotable)]
+    if any(_has_parts(clause) for clause in usable):
+        yield "- Leave out what stands in [square brackets], or write it. What stands in [square brackets](0-3 times) write"
+        yield "  that many times, each time with other values. Of <one thing | another> write exactly one. Never write these"
+        yield "  brackets, the bar, or the number of times."
     usual = _usual_slots(usable)
     yield ""
     yield "Values, where a sentence says nothing else of them:"
@@ -195,13 +220,13 @@ def _prompt(
     for constraint in constraints:
         yield f"- {constraint.constraint_id} ({constraint.canonical_text})"
         yield from (
-            f"  * {clause.template}{_unusual(clause, usual)}"
+            f"  * {clause.shown()}{_unusual(clause, usual)}"
             for clause in usable
             if constraint.canonical_predicate in clause.rule.preserves
         )
     yield ""
     yield "Then write what happened, with these sentences:"
-    yield from (f"- {clause.template}{_unusual(clause, usual)}" for clause in usable if not clause.rule.preserves)
+    yield from (f"- {clause.shown()}{_unusual(clause, usual)}" for clause in usable if not clause.rule.preserves)
     if message_ids:
         yield ""
         yield f"Messages that may be quoted: {', '.join(quotable) or 'none'}."

@@ -11,15 +11,18 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue
 from pratique.contract.document import SAFE_ID
-from streams.domain.compaction import compiler
+from streams.domain.compaction import compiler, templates
 from streams.domain.compaction.conflicts import MAX_PATTERN_CHARACTERS
 from streams.domain.compaction.grammar import OWN_RULE_PREFIX, SCHEMA_VERSION
 from streams.domain.compaction.slots import (
     MAX_IDENTIFIER_CHARACTERS,
+    MAX_NUMBER_DECIMALS,
     MAX_NUMBER_DIGITS,
     MAX_PATH_CHARACTERS,
     MAX_QUOTATION_CHARACTERS,
+    MAX_UNIT_CHARACTERS,
 )
+from streams.domain.compaction.writing import Writing
 
 Schema = dict[str, JsonValue]
 
@@ -44,13 +47,18 @@ def grammar_schema() -> Schema:
                 "grammar_id": _identifier(),
                 "grammar_version": _text(128),
                 "language": _text(35),
-                "predicates": _list(_text(1024), 1, compiler.MAX_PREDICATES),
+                "predicates": _list(_text(1024), 1, templates.MAX_PREDICATES),
                 "clauses": _list({"$ref": "#/$defs/clause"}, 1, compiler.MAX_CLAUSES, unique=False),
                 "conflicts": _list(_pattern({"predicates": _predicates(1)}), 0, compiler.MAX_PATTERNS, unique=False),
                 "probabilistic_markers": _list(_pattern({}), 0, compiler.MAX_PATTERNS, unique=False),
-            }
+            },
+            {"writing": {"enum": [writing.value for writing in Writing if writing is not Writing.PLAIN]}},
         ),
-        "$defs": {"clause": _clause(), "slot": {"oneOf": [_slot(name, fields) for name, fields in _SLOTS.items()]}},
+        "$defs": {
+            "clause": _clause(),
+            "slot": {"oneOf": [_typed(name, fields) for name, fields in _SLOTS.items()]},
+            "part": {"oneOf": [_typed(name, fields) for name, fields in _PARTS.items()]},
+        },
     }
 
 
@@ -59,15 +67,11 @@ def _clause() -> Schema:
         **_object(
             {
                 "rule_id": _rule_id(),
-                "template": _text(compiler.MAX_TEMPLATE_CHARACTERS),
-                "slots": {
-                    "type": "object",
-                    "maxProperties": compiler.MAX_SLOTS,
-                    "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,31}$"},
-                    "additionalProperties": {"$ref": "#/$defs/slot"},
-                },
+                "template": _text(templates.MAX_TEMPLATE_CHARACTERS),
+                "slots": _by_name("slot", 0, templates.MAX_SLOTS),
                 "preserves": _predicates(0),
-            }
+            },
+            {"parts": _by_name("part", 1, templates.MAX_PARTS)},
         ),
         "if": {"properties": {"preserves": {"minItems": 1}}},
         "then": {
@@ -76,7 +80,17 @@ def _clause() -> Schema:
     }
 
 
-def _slot(name: str, fields: Schema) -> Schema:
+def _by_name(kind: str, minimum: int, maximum: int) -> Schema:
+    return {
+        "type": "object",
+        "minProperties": minimum,
+        "maxProperties": maximum,
+        "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,31}$"},
+        "additionalProperties": {"$ref": f"#/$defs/{kind}"},
+    }
+
+
+def _typed(name: str, fields: Schema) -> Schema:
     return _object({"type": {"const": name}, **fields})
 
 
@@ -87,7 +101,7 @@ def _pattern(fields: Schema) -> Schema:
 
 
 def _predicates(minimum: int) -> Schema:
-    return _list({"type": "string"}, minimum, compiler.MAX_PREDICATES)
+    return _list({"type": "string"}, minimum, templates.MAX_PREDICATES)
 
 
 def _rule_id() -> Schema:
@@ -102,29 +116,48 @@ def _text(maximum: int) -> Schema:
     return {"type": "string", "minLength": 1, "maxLength": maximum}
 
 
-def _integer(maximum: int) -> Schema:
-    return {"type": "integer", "minimum": 1, "maximum": maximum}
+def _integer(maximum: int, minimum: int = 1) -> Schema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
 def _list(items: Schema, minimum: int, maximum: int, *, unique: bool = True) -> Schema:
     return {"type": "array", "minItems": minimum, "maxItems": maximum, "uniqueItems": unique, "items": items}
 
 
-def _object(properties: Schema) -> Schema:
+def _object(properties: Schema, optional: Schema | None = None) -> Schema:
     return {
         "type": "object",
         "additionalProperties": False,
         "required": list(properties),
-        "properties": properties,
+        "properties": {**properties, **(optional or {})},
     }
 
 
 _SLOTS: Final[dict[str, Schema]] = {
-    "enumeration": {"values": _list(_text(MAX_IDENTIFIER_CHARACTERS), 1, compiler.MAX_ENUMERATION)},
+    "enumeration": {"values": _list(_text(MAX_IDENTIFIER_CHARACTERS), 1, templates.MAX_ENUMERATION)},
     "number": {"max_digits": _integer(MAX_NUMBER_DIGITS)},
     "date": {},
     "message_id": {},
     "identifier": {"max_length": _integer(MAX_IDENTIFIER_CHARACTERS)},
     "path": {"max_length": _integer(MAX_PATH_CHARACTERS)},
     "quotation": {"message": {"type": "string"}, "max_length": _integer(MAX_QUOTATION_CHARACTERS)},
+    "phrase": {"values": _list(_text(templates.MAX_TEMPLATE_CHARACTERS), 1, templates.MAX_ENUMERATION)},
+    "quantity": {
+        "max_digits": _integer(MAX_NUMBER_DIGITS),
+        "max_decimals": _integer(MAX_NUMBER_DECIMALS, 0),
+        "units": _list(
+            {"type": "string", "pattern": f"^[A-Za-z%]{{1,{MAX_UNIT_CHARACTERS}}}$"}, 1, templates.MAX_UNITS
+        ),
+    },
+    "tool_name": {},
+    "tool_call_id": {},
+}
+_PARTS: Final[dict[str, Schema]] = {
+    "optional": {"text": _text(templates.MAX_TEMPLATE_CHARACTERS)},
+    "alternatives": {"texts": _list(_text(templates.MAX_TEMPLATE_CHARACTERS), 1, templates.MAX_ALTERNATIVES)},
+    "repetition": {
+        "text": _text(templates.MAX_TEMPLATE_CHARACTERS),
+        "minimum": _integer(templates.MAX_REPETITION, 0),
+        "maximum": _integer(templates.MAX_REPETITION),
+    },
 }

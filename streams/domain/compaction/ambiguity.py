@@ -1,8 +1,9 @@
 """No text is two clauses: the compile-time check.
 
 The contract: the clause automaton is walked against itself, two states at a time, wherever one token could lead both
-on. Where two different clauses end together, some text could be either, and the grammar is refused. In doubt slots
-are taken to overlap, so the check errs towards refusing; it is bounded, and over its bound it refuses too.
+on. Where two ways end, or meet, some text could be either, and the grammar is refused. In doubt slots are taken to
+overlap, so the check errs towards refusing; it is bounded, and over its bound it refuses too. Two ways of the same words
+and slots are for ``shape.py`` (in one clause) and ``automaton.py`` (in two) to refuse.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from streams.domain.compaction.clauses import ClauseTable
+from streams.domain.compaction.clauses import ClauseRule, ClauseTable
 from streams.domain.compaction.slots import overlap
 from streams.errors import PolicyError
 
@@ -19,7 +20,7 @@ MAX_PAIRS: Final = 500_000
 
 
 def check_unambiguous(start: ClauseTable) -> None:
-    """Refuse an automaton in which two clauses match one text.
+    """Refuse an automaton in which two clauses match one text, or one clause does in two ways.
 
     Raises:
         PolicyError: Two clauses overlap (named), or the automaton is too entangled to tell.
@@ -35,29 +36,59 @@ def check_unambiguous(start: ClauseTable) -> None:
         if len(seen) > MAX_PAIRS:
             raise PolicyError("clause grammar: clauses overlap too much to check; use more distinct literal words")
         if first is not second and first.rule is not None and second.rule is not None:
-            raise PolicyError(
-                f"clause grammar: rules {first.rule.rule_id} and {second.rule.rule_id} match one and the same text"
-            )
-        pending.extend(_together(first, second))
+            raise _one_text(first, second)
+        if first is not second:
+            pending.extend(_both(first, second))
+            continue
+        pending.extend((state, state) for state in first.words.values())
+        pending.extend((state, state) for _, state in first.slots)
+        pending.extend(_apart(first))
 
 
-def _together(first: ClauseTable, second: ClauseTable) -> Iterator[tuple[ClauseTable, ClauseTable]]:
+def _apart(state: ClauseTable) -> Iterator[tuple[ClauseTable, ClauseTable]]:
+    """Yield the pairs of states that one token could lead one state to, in two ways."""
+    for index, (slot, following) in enumerate(state.slots):
+        for word, other in state.words.items():
+            if slot.could_spell(word):
+                yield _met(other, following)
+        for their_slot, other in state.slots[index + 1 :]:
+            if overlap(slot, their_slot):
+                yield _met(following, other)
+
+
+def _both(first: ClauseTable, second: ClauseTable) -> Iterator[tuple[ClauseTable, ClauseTable]]:
     """Yield the pairs of states that one token could lead two states to."""
     for word, state in first.words.items():
         if word in second.words:
-            yield state, second.words[word]
+            yield _met(state, second.words[word])
         for slot, other in second.slots:
-            if slot.could_be(word) or slot.could_be(word.upper()):
-                yield state, other
-    if first is second:
-        for index, (_, state) in enumerate(first.slots):
-            yield state, state
-            yield from (
-                (state, other) for slot, other in first.slots[index + 1 :] if overlap(first.slots[index][0], slot)
-            )
-        return
+            if slot.could_spell(word):
+                yield _met(state, other)
     for slot, state in first.slots:
         for word, other in second.words.items():
-            if slot.could_be(word) or slot.could_be(word.upper()):
-                yield state, other
-        yield from ((state, other) for theirs, other in second.slots if overlap(slot, theirs))
+            if slot.could_spell(word):
+                yield _met(state, other)
+        for their_slot, other in second.slots:
+            if overlap(slot, their_slot):
+                yield _met(state, other)
+
+
+def _met(first: ClauseTable, second: ClauseTable) -> tuple[ClauseTable, ClauseTable]:
+    """Return two states that one text leads to in two ways; they must not be one and the same."""
+    if first is second:  # every state leads to the end of a clause
+        raise _one_text(first, second)
+    return first, second
+
+
+def _one_text(first: ClauseTable, second: ClauseTable) -> PolicyError:
+    one, other = some_rule(first).rule_id, some_rule(second).rule_id
+    if one == other:
+        return PolicyError(f"clause grammar: rule {one}: one text could be read in two ways; use more distinct words")
+    return PolicyError(f"clause grammar: rules {one} and {other} match one and the same text")
+
+
+def some_rule(state: ClauseTable) -> ClauseRule:
+    """Return a rule that a state may end as."""
+    while state.rule is None:
+        state = next(iter(state.words.values()), None) or state.slots[0][1]
+    return state.rule

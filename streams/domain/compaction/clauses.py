@@ -13,11 +13,14 @@ Kelvin sign to ``k``) or looks like one is no clause.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from pratique.contract.canonical import PlainJson
-from streams.domain.compaction.lexer import Quotation, RawClause, Token, Unread, lex
-from streams.domain.compaction.slots import EnumerationSlot, Slot, Sources
+from streams.domain.compaction.lexer import Quotation, RawClause, Token, Unread
+from streams.domain.compaction.shape import ClauseShape, Derivation, value_of
+from streams.domain.compaction.slots import Slot, Sources
+from streams.domain.compaction.writing import Writing
 
 MAX_QUOTATIONS: Final = 64
 """Most quotations in one summary: each costs a search through the message it names."""
@@ -30,14 +33,17 @@ class ClauseRule:
     Attributes:
         rule_id: Its name in the artifact.
         preserves: The predicates whose preservation it states.
-        quotations: For each quotation, its place among the clause's slots and that of the message id it quotes from.
-        may_claim: It quotes nothing, and with some words of its enumerations claims a person's word.
+        quotations: For each quotation of a clause without parts, its place among the clause's slots and that of the
+            message id it quotes from.
+        may_claim: Without a quotation, and with some of its words, it claims a person's word.
+        shape: Tells which way through its parts a clause is; null where it is nothing but words, and slots of one word.
     """
 
     rule_id: str
     preserves: frozenset[str]
     quotations: tuple[tuple[int, int], ...]
     may_claim: bool = False
+    shape: ClauseShape | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True, eq=False)
@@ -57,16 +63,32 @@ class ParsedClause(NamedTuple):
         values: What its slots hold, in order.
         start: Where its span of the text begins.
         end: Where its span ends; the next clause's begins there.
+        derivation: Which of its parts' texts are there; null where it has no parts.
     """
 
     rule: ClauseRule
     values: tuple[str, ...]
     start: int
     end: int
+    derivation: Derivation | None = None
+
+    @property
+    def quotations(self) -> tuple[tuple[int, int], ...]:
+        """For each quotation, its place among the values and that of the message id it quotes from."""
+        return self.rule.quotations if self.derivation is None else self.derivation.quotations
+
+    @property
+    def statement(self) -> tuple[str, ...]:
+        """What it says: no two clauses of a summary say the same. How its parts word it makes no difference."""
+        if self.derivation is None:
+            return (self.rule.rule_id, *self.values)
+        return (self.rule.rule_id, *chain.from_iterable(zip(self.derivation.names, self.values, strict=True)))
 
     def body(self) -> list[PlainJson]:
         """Return the clause as the parsed population lists it."""
-        return [self.rule.rule_id, *self.values]
+        if self.derivation is None:
+            return [self.rule.rule_id, *self.values]
+        return [self.rule.rule_id, list(self.derivation.choices), *self.values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +121,15 @@ class ClauseParser:
     Args:
         table: The start state.
         alphabet: The letters of the literal words, in either case.
+        writing: How the grammar's language is written.
     """
 
-    __slots__ = ("_alphabet", "_table")
+    __slots__ = ("_alphabet", "_table", "writing")
 
-    def __init__(self, table: ClauseTable, alphabet: frozenset[str]) -> None:
+    def __init__(self, table: ClauseTable, alphabet: frozenset[str], writing: Writing = Writing.PLAIN) -> None:
         self._table = table
         self._alphabet = alphabet
+        self.writing = writing
 
     @property
     def start(self) -> ClauseTable:
@@ -120,22 +144,22 @@ class ClauseParser:
             sources: The request's messages, which message ids and quotations refer to.
         """
         clauses: list[ParsedClause] = []
-        seen: set[tuple[str, tuple[str, ...]]] = set()
+        seen: set[tuple[str, ...]] = set()
         quotations = 0
-        for raw in lex(text):
+        for raw in self.writing.lex(text):
             if isinstance(raw, Unread):
                 return SummaryParse(tuple(clauses), (raw.start, len(text)))
             clause = self._clause(raw, sources)
             if clause is None:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end))
-            if clause.rule.quotations:
-                quotations += len(clause.rule.quotations)
+            if clause.quotations:
+                quotations += len(clause.quotations)
                 if quotations > MAX_QUOTATIONS or not _quotes_truly(clause, sources):
                     return SummaryParse(tuple(clauses), (raw.start, raw.end))
-            key = (clause.rule.rule_id, clause.values)
-            if key in seen:
+            statement = clause.statement
+            if statement in seen:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end), duplicate=True)
-            seen.add(key)
+            seen.add(statement)
             clauses.append(clause)
         return SummaryParse(tuple(clauses), None)
 
@@ -151,11 +175,11 @@ class ClauseParser:
                     if following is not None:
                         return self._clause_of_many(raw, sources)
                     following = other
-                    values.append(_value(slot, token, word))
+                    values.append(value_of(slot, token, word))
             if following is None:
                 return None
             state = following
-        return None if state.rule is None else ParsedClause(state.rule, tuple(values), raw.start, raw.end)
+        return None if state.rule is None else self._parsed(state.rule, tuple(values), raw, sources)
 
     def _clause_of_many(self, raw: RawClause, sources: Sources) -> ParsedClause | None:
         states: list[tuple[ClauseTable, tuple[str, ...]]] = [(self._table, ())]
@@ -164,7 +188,7 @@ class ClauseParser:
             states = [
                 *((state.words[word], values) for state, values in states if word in state.words),
                 *(
-                    (following, (*values, _value(slot, token, word)))
+                    (following, (*values, value_of(slot, token, word)))
                     for state, values in states
                     for slot, following in state.slots
                     if slot.admits(token, sources)
@@ -173,8 +197,15 @@ class ClauseParser:
         found = [(state.rule, values) for state, values in states if state.rule is not None]
         if len(found) != 1:  # two would be an ambiguity that the compiler let through: no parse is the safe answer
             return None
-        rule, values = found[0]
-        return ParsedClause(rule, values, raw.start, raw.end)
+        return self._parsed(*found[0], raw, sources)
+
+    def _parsed(
+        self, rule: ClauseRule, values: tuple[str, ...], raw: RawClause, sources: Sources
+    ) -> ParsedClause | None:
+        if rule.shape is None:
+            return ParsedClause(rule, values, raw.start, raw.end)
+        derivation = rule.shape.read(raw.tokens, [self.word(token) for token in raw.tokens], sources)
+        return None if derivation is None else ParsedClause(rule, derivation.values, raw.start, raw.end, derivation)
 
     def word(self, token: Token) -> str:
         """Return the literal word a token may be; the empty text, which is none, where it can't be one."""
@@ -182,17 +213,12 @@ class ClauseParser:
             return ""
         if token.isascii():
             return token.lower()
+        token = self.writing.composed(token)
         return token.casefold() if self._alphabet.issuperset(token) else ""
-
-
-def _value(slot: Slot, token: Token, word: str) -> str:
-    if isinstance(token, Quotation):
-        return token.text
-    return word if isinstance(slot, EnumerationSlot) else token
 
 
 def _quotes_truly(clause: ParsedClause, sources: Sources) -> bool:
     return all(
         clause.values[quotation] in sources.quotable.get(clause.values[message], "")
-        for quotation, message in clause.rule.quotations
+        for quotation, message in clause.quotations
     )

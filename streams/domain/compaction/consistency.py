@@ -43,17 +43,19 @@ from streams.domain.compaction.candidate import (
     CandidateRefused,
     ClaimStatus,
     CompactedContext,
+    ConstraintType,
     scanned_field_count,
     scanned_population_sha256,
 )
 from streams.domain.compaction.claims import Claims, check_ids, reconciled_claims
 from streams.domain.compaction.clauses import SummaryParse
-from streams.domain.compaction.constraints import ConstraintSet, constraint_set
+from streams.domain.compaction.constraints import CanonicalConstraint, ConstraintSet, constraint_set
 from streams.domain.compaction.evidence import verified_body
 from streams.domain.compaction.grammar import VERIFIER_VERSION, verifier_artifact_sha256
 from streams.domain.compaction.narrative import clause_reasons, narrative_reasons
 from streams.domain.compaction.refusal import MAX_PLACES, StepFailed, grammar_reason, reason
 from streams.domain.compaction.slots import Sources
+from streams.domain.compaction.tools import allowed_tools
 from streams.domain.compaction.verification import (
     Assurance,
     ConflictVerification,
@@ -203,7 +205,7 @@ def _check(
         expected_commitment_ids=question.expected_commitment_ids,
     )
     claims = reconciled_claims(context, constraints)  # 5
-    sources = sources_of(question.source_messages)
+    sources = sources_of(question.source_messages, constraints.constraints)
     asked = Question(
         summary_text=context.summary_text,
         constraints=constraints.constraints,
@@ -308,8 +310,9 @@ def _receipt(
     }
 
 
-def sources_of(messages: tuple[SourceMessage, ...]) -> Sources:
-    """Return what slots of a summary of these messages may refer to."""
+def sources_of(messages: tuple[SourceMessage, ...], constraints: Iterable[CanonicalConstraint] = ()) -> Sources:
+    """Return what slots of a summary of these messages may refer to, under these constraints."""
+    commitments = (item for item in constraints if item.constraint_type is ConstraintType.COMMITMENT)
     return Sources(
         frozenset(message.message_id for message in messages),
         {
@@ -317,6 +320,8 @@ def sources_of(messages: tuple[SourceMessage, ...]) -> Sources:
             for message in messages
             if message.role is Role.USER and message.provenance is Provenance.TRUSTED
         },
+        allowed_tools(item.canonical_predicate for item in commitments),
+        frozenset(message.message_id for message in messages if message.role is Role.TOOL),
     )
 
 

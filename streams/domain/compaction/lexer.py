@@ -23,9 +23,9 @@ from typing import Final, NamedTuple, TypeAlias
 MAX_CLAUSE_TOKENS: Final = 500
 """More tokens than any clause has: a template is at most 500 characters. Reading ends at a quotation beyond them."""
 
-_CLOSING: Final = {'"': '"', "\u201c": "\u201d"}
-_AFTER: Final = ".,:;!?)"
-_WHITE: Final = " \t\r\n"
+CLOSING: Final = {'"': '"', "\u201c": "\u201d"}
+AFTER: Final = ".,:;!?)"
+WHITE: Final = " \t\r\n"
 _OPENING: Final = re.compile('["\u201c]')
 _END: Final = re.compile(r"\.(?=[ \t\r\n]|\Z)")
 FOREIGN_SPACE: Final = re.compile("[\x0b\x0c\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -132,13 +132,13 @@ class _Reader:
         before = opening
         while before > earliest and text[before - 1] == "(":
             before -= 1
-        closing = text.find(_CLOSING[text[opening]], opening + 1)
-        if closing < 0 or len(self._tokens) > MAX_CLAUSE_TOKENS or (before > 0 and text[before - 1] not in _WHITE):
+        closing = text.find(CLOSING[text[opening]], opening + 1)
+        if closing < 0 or len(self._tokens) > MAX_CLAUSE_TOKENS or (before > 0 and text[before - 1] not in WHITE):
             return None
         after = closing + 1
-        while after < len(text) and text[after] in _AFTER:
+        while after < len(text) and text[after] in AFTER:
             after += 1
-        if after < len(text) and text[after] not in _WHITE:
+        if after < len(text) and text[after] not in WHITE:
             return None
         self._tokens.append(Quotation(text[opening + 1 : closing]))
         return closing + 1
@@ -148,10 +148,15 @@ class _Reader:
         for word in stretch.split():
             if word.isalnum():
                 tokens.append(word)
-                continue
-            body = word.lstrip("(")
-            stem = body.rstrip(_AFTER)
-            tokens.extend("(" * (len(word) - len(body)))
-            if stem:
-                tokens.append(stem)
-            tokens.extend(body[len(stem) :])
+            else:
+                tokens.extend(narrow_tokens(word))
+
+
+def narrow_tokens(word: str) -> Iterator[str]:
+    """Yield what a stretch without white space consists of: opening brackets, the word, punctuation (rule 4)."""
+    body = word.lstrip("(")
+    stem = body.rstrip(AFTER)
+    yield from "(" * (len(word) - len(body))
+    if stem:
+        yield stem
+    yield from body[len(stem) :]

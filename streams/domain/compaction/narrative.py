@@ -64,11 +64,11 @@ def clause_reasons(summary_text: str, clauses: Sequence[ParsedClause], sources: 
 
 
 def _is_traced(text: str, clause: ParsedClause, sources: Sources) -> bool:
-    if clause.rule.quotations:
+    if clause.quotations:
         return all(
             clause.values[quotation] in sources.quotable.get(clause.values[message], "")
             and clause.values[quotation] in text[clause.start : clause.end]
-            for quotation, message in clause.rule.quotations
+            for quotation, message in clause.quotations
         )
     return not (clause.rule.may_claim and claims_authority(text[clause.start : clause.end]))
 

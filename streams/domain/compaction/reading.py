@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Final
 
 from streams.domain.compaction.clauses import MAX_QUOTATIONS, ClauseParser, ClauseTable, ParsedClause
-from streams.domain.compaction.lexer import FOREIGN_SPACE, Quotation, RawClause, Token, Unread, lex
+from streams.domain.compaction.lexer import FOREIGN_SPACE, Quotation, RawClause, Token, Unread
 from streams.domain.compaction.slots import MessageIdSlot, Slot, Sources
 
 MAX_NEAREST: Final = 5
@@ -82,22 +82,21 @@ def read_summary(text: str, sources: Sources, parser: ClauseParser) -> tuple[Cla
         parser: The grammar's clauses.
     """
     readings: list[ClauseReading] = []
-    seen: set[tuple[str, tuple[str, ...]]] = set()
+    seen: set[tuple[str, ...]] = set()
     quotations = 0
-    for raw in lex(text):
+    for raw in parser.writing.lex(text):
         if isinstance(raw, Unread):
             readings.append(_unread(text, raw.start))
             break
         reading = _read(text, raw, sources, parser)
         clause = reading.clause
         if clause is not None and reading.fault is None:
-            key = (clause.rule.rule_id, clause.values)
-            quotations += len(clause.rule.quotations)
-            if quotations > MAX_QUOTATIONS and clause.rule.quotations:
+            quotations += len(clause.quotations)
+            if quotations > MAX_QUOTATIONS and clause.quotations:
                 reading = _faulty(reading, Fault.TOO_MANY_QUOTATIONS)
-            elif key in seen:
+            elif clause.statement in seen:
                 reading = _faulty(reading, Fault.DUPLICATE)
-            seen.add(key)
+            seen.add(clause.statement)
         readings.append(reading)
     return tuple(readings)
 
@@ -169,9 +168,13 @@ def _possible(states: Iterable[ClauseTable]) -> tuple[tuple[Slot, ...], tuple[st
     words = tuple(sorted({word for state in known for word in state.words}))
     nearest: list[str] = []
     pending = known[::-1]
+    seen: set[int] = set()
     while pending and len(nearest) < MAX_NEAREST:
         state = pending.pop()
-        if state.rule is not None:
+        if id(state) in seen:
+            continue
+        seen.add(id(state))
+        if state.rule is not None and state.rule.rule_id not in nearest:
             nearest.append(state.rule.rule_id)
         pending.extend(after for _, after in reversed(state.slots))
         pending.extend(reversed(state.words.values()))

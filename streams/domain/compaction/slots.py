@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from string import ascii_letters, digits
 from typing import Final
@@ -21,13 +21,21 @@ _WORD: Final = frozenset(ascii_letters + digits + "_")
 _IDENTIFIER: Final = _WORD | frozenset(".-")
 _PATH: Final = _IDENTIFIER | frozenset("/")
 _MESSAGE_ID: Final = _PATH | frozenset(":@+=")
+_UNIT_LETTERS: Final = ascii_letters + "%"
 _ISO_DATE_CHARACTERS: Final = 10
 
 MAX_NUMBER_DIGITS: Final = 18
+MAX_NUMBER_DECIMALS: Final = 9
+MAX_UNIT_CHARACTERS: Final = 8
 MAX_IDENTIFIER_CHARACTERS: Final = 64
 MAX_PATH_CHARACTERS: Final = 200
 MAX_MESSAGE_ID_CHARACTERS: Final = 128
 MAX_QUOTATION_CHARACTERS: Final = 2000
+
+
+SAMPLE_MESSAGE: Final = "m1"
+SAMPLE_WORDS: Final = "x"
+"""What sample clauses quote, and from which message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +45,14 @@ class Sources:
     Attributes:
         message_ids: Ids of the request's source messages.
         quotable: Content by id of those with role user and provenance TRUSTED.
+        tools: Names of the tools that the task's commitments allow.
+        tool_calls: Ids of those source messages that hold what a tool answered (role tool).
     """
 
     message_ids: frozenset[str]
     quotable: Mapping[str, str]
+    tools: frozenset[str] = frozenset()
+    tool_calls: frozenset[str] = frozenset()
 
 
 class Slot(ABC):
@@ -51,6 +63,10 @@ class Slot(ABC):
     @abstractmethod
     def could_be(self, token: Token) -> bool:
         """Whether the slot admits the token in some request."""
+
+    def could_spell(self, word: str) -> bool:
+        """Whether the slot could admit a token that is the literal word in some case; in doubt, yes."""
+        return self.could_be(word) or self.could_be(word.upper())
 
     @abstractmethod
     def samples(self) -> tuple[str, ...]:
@@ -169,7 +185,109 @@ class MessageIdSlot(Slot):
 
     def samples(self) -> tuple[str, ...]:
         """Return what to render the slot with."""
-        return ("m1",)
+        return (SAMPLE_MESSAGE,)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseSlot(Slot):
+    """One of the listed phrases, each of one or more words, in any case.
+
+    It is compiled to its words, so it never admits a token by itself.
+
+    Attributes:
+        texts: The phrases as their author wrote them: what the slot is said to hold.
+        phrases: The literal words of each.
+    """
+
+    texts: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
+
+    def could_be(self, token: Token) -> bool:
+        """Return False: its words are matched one by one."""
+        del token
+        return False
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return self.texts
+
+
+@dataclass(frozen=True, slots=True)
+class QuantitySlot(Slot):
+    """A number and, right behind it, one of the listed units: ``250ms``, ``1.5GB``, ``20%``."""
+
+    max_digits: int
+    max_decimals: int
+    units: frozenset[str]
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is such a number with its unit, to the letter."""
+        return self._is_one(token, self.units)
+
+    def could_spell(self, word: str) -> bool:
+        """Whether the slot could admit the word in some case."""
+        return self._is_one(word, frozenset(unit.lower() for unit in self.units))
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with: every unit."""
+        return tuple(f"7{unit}" for unit in sorted(self.units))
+
+    def _is_one(self, token: Token, units: frozenset[str]) -> bool:
+        if not isinstance(token, str) or not token.isascii():
+            return False
+        number = token.rstrip(_UNIT_LETTERS)
+        whole, point, decimals = number.partition(".")
+        return (
+            token[len(number) :] in units
+            and NumberSlot(self.max_digits).could_be(whole)
+            and (not point or 0 < len(decimals) <= self.max_decimals and _DIGITS.issuperset(decimals))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNameSlot(Slot):
+    """The name, to the letter, of a tool that one of the task's commitments allows.
+
+    Attributes:
+        names: The tools that the grammar's predicates speak of; no other can be in a commitment that it evaluates.
+    """
+
+    names: frozenset[str]
+
+    def admits(self, token: Token, sources: Sources) -> bool:
+        """Whether the token is the name of a tool that is allowed here."""
+        return self.could_be(token) and token in sources.tools
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token is the name of a tool that a commitment may allow."""
+        return isinstance(token, str) and token in self.names
+
+    def could_spell(self, word: str) -> bool:
+        """Whether a name is the word in some case."""
+        return any(name.lower() == word for name in self.names)
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return tuple(sorted(self.names))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallIdSlot(Slot):
+    """The id of a source message that holds what a tool answered, exactly: the contract gives calls no other id."""
+
+    _form: MessageIdSlot = field(default=MessageIdSlot(), init=False, repr=False)
+
+    def admits(self, token: Token, sources: Sources) -> bool:
+        """Whether the token is the id of a tool's answer."""
+        return self.could_be(token) and token in sources.tool_calls
+
+    def could_be(self, token: Token) -> bool:
+        """Whether the token has the form of an id."""
+        return self._form.could_be(token)
+
+    def samples(self) -> tuple[str, ...]:
+        """Return what to render the slot with."""
+        return (SAMPLE_MESSAGE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +302,25 @@ class QuotationSlot(Slot):
 
     def samples(self) -> tuple[str, ...]:
         """Return what to render the slot with."""
-        return ('"x"',)
+        return (f'"{SAMPLE_WORDS}"',)
+
+
+_OF_ANY_FORM: Final = (PathSlot, MessageIdSlot, ToolCallIdSlot)
+"""Slots that admit much of what others do."""
 
 
 def overlap(first: Slot, second: Slot) -> bool:
     """Whether some token could be admitted by both slots; in doubt, yes."""
     if isinstance(first, QuotationSlot) or isinstance(second, QuotationSlot):
         return isinstance(first, QuotationSlot) and isinstance(second, QuotationSlot)
+    if isinstance(first, ToolNameSlot):
+        return any(second.could_be(name) for name in first.names)
+    if isinstance(second, ToolNameSlot):
+        return any(first.could_be(name) for name in second.names)
     if isinstance(first, EnumerationSlot):
         return any(second.could_be(value) for value in first.values)
     if isinstance(second, EnumerationSlot):
         return any(first.could_be(value) for value in second.values)
-    if isinstance(first, PathSlot | MessageIdSlot) or isinstance(second, PathSlot | MessageIdSlot):
+    if isinstance(first, _OF_ANY_FORM) or isinstance(second, _OF_ANY_FORM):
         return True
     return type(first) is type(second)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from streams.domain.compaction.compiler import AuthoredClause
+from streams.domain.compaction.authored import AuthoredClause
+from streams.domain.compaction.shape import Alternatives, Item, Items, Optional, Place, Repetition, Word
 from streams.domain.compaction.slots import (
     MAX_MESSAGE_ID_CHARACTERS,
     DateSlot,
@@ -21,9 +23,14 @@ from streams.domain.compaction.slots import (
     MessageIdSlot,
     NumberSlot,
     PathSlot,
+    PhraseSlot,
+    QuantitySlot,
     QuotationSlot,
     Slot,
+    ToolCallIdSlot,
+    ToolNameSlot,
 )
+from streams.domain.compaction.writing import Writing
 
 _DATE: Final = (
     "[12][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
@@ -54,12 +61,24 @@ def described(slot: Slot, message_ids: Sequence[str] = ()) -> str:
             words = f"a path of at most {slot.max_length} letters, digits, '_', '.', '-' and '/'"
         case MessageIdSlot():
             words = f"the id of a message: {', '.join(message_ids)}" if message_ids else "the id of a message"
+        case ToolCallIdSlot():
+            words = "the id of a message that holds what a tool answered"
+        case ToolNameSlot():
+            words = f"a tool that a commitment allows, of: {', '.join(sorted(slot.names))}"
+        case PhraseSlot():
+            words = f"one of: {', '.join(slot.texts)}"
+        case QuantitySlot():
+            words = f"a number{_with_decimals(slot)} and right behind it one of: {', '.join(sorted(slot.units))}"
         case QuotationSlot():
             words = (
                 f"at most {slot.max_length} characters in quotation marks, to the letter from the message that the"
                 " sentence names, which must be a trusted user's"
             )
     return words
+
+
+def _with_decimals(slot: QuantitySlot) -> str:
+    return f" with up to {slot.max_decimals} decimals after a point" if slot.max_decimals else ""
 
 
 def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
@@ -81,8 +100,15 @@ def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
             pattern = f"[A-Za-z_]{_tail('A-Za-z0-9_.-', 'A-Za-z0-9_-', slot.max_length - 1)}"
         case PathSlot():
             pattern = f"[A-Za-z0-9_/-]{_tail('A-Za-z0-9_./-', 'A-Za-z0-9_/-', slot.max_length - 1)}"
-        case MessageIdSlot():
-            known = sorted(message_ids)
+        case PhraseSlot():
+            pattern = _alternatives(slot.texts)
+        case ToolNameSlot():
+            pattern = _alternatives(sorted(slot.names))
+        case QuantitySlot():
+            decimals = f"(?:\\.[0-9]{{1,{slot.max_decimals}}})?" if slot.max_decimals else ""
+            pattern = f"{expression(NumberSlot(slot.max_digits))}{decimals}{_alternatives(sorted(slot.units))}"
+        case MessageIdSlot() | ToolCallIdSlot():
+            known = [] if isinstance(slot, ToolCallIdSlot) else sorted(message_ids)
             tail = _tail("A-Za-z0-9_./:@+=-", "A-Za-z0-9_/@+=-", MAX_MESSAGE_ID_CHARACTERS - 1)
             pattern = _alternatives(known) if known else f"[A-Za-z0-9_/@+=-]{tail}"
         case QuotationSlot():
@@ -93,7 +119,66 @@ def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
 def clause_expression(clause: AuthoredClause, message_ids: Iterable[str] = ()) -> str:
     """Return a regular expression of texts that are a clause."""
     known = tuple(message_ids)
-    return "".join(quoted(part) if isinstance(part, str) else expression(part.slot, known) for part in clause.parts())
+    if clause.plain:
+        parts = clause.parts()
+        return "".join(quoted(part) if isinstance(part, str) else expression(part.slot, known) for part in parts)
+    written, _ = _Expressions(clause.writing, known).sequence(clause.sequence, frozenset({_BEGIN}))
+    return written + quoted(clause.stop)
+
+
+_BEGIN: Final = ""
+"""Stands for what is before a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expressions:
+    """Writes the expressions of parts.
+
+    Whether a space stands before a word depends on what is before it, and that on which parts are there. Where it is
+    not always the same a space is written: no lexer minds one too many.
+    """
+
+    writing: Writing
+    message_ids: tuple[str, ...]
+
+    def sequence(self, items: Items, before: frozenset[str]) -> tuple[str, frozenset[str]]:
+        """Return the expression of what stands one behind the other, and what it may end with.
+
+        Args:
+            items: What stands there.
+            before: What may stand before.
+        """
+        written = ""
+        for item in items:
+            one, before = self._item(item, before)
+            written += one
+        return written, before
+
+    def _item(self, item: Item, before: frozenset[str]) -> tuple[str, frozenset[str]]:
+        match item:
+            case Word():
+                return self._spaced(quoted(item.text), (item.text,), before)
+            case Place():
+                texts = item.slot.texts if isinstance(item.slot, PhraseSlot) else ("x",)
+                return self._spaced(expression(item.slot, self.message_ids), texts, before)
+            case Alternatives():
+                found = [self.sequence(text, before) for text in item.texts]
+                ends = frozenset(end for _, ended in found for end in ended)
+                return f"(?:{'|'.join(one for one, _ in found)})", ends
+            case Optional():
+                one, ended = self.sequence(item.text, before)
+                return f"(?:{one})?", ended | before
+            case Repetition():
+                _, ended = self.sequence(item.text, before)
+                one, _ = self.sequence(item.text, before | ended)
+                times = f"{{{item.minimum},{item.maximum}}}"
+                return f"(?:{one}){times}", ended if item.minimum else ended | before
+
+    def _spaced(
+        self, written: str, texts: Sequence[str], before: frozenset[str]
+    ) -> tuple[str, frozenset[str]]:
+        touching = all(self.writing.touches(end, text) for end in before for text in texts)
+        return written if touching else f" {written}", frozenset(text[-1] for text in texts)
 
 
 def quoted(text: str) -> str:

@@ -45,6 +45,7 @@ def _holds(keyword: str, said: Any, value: Any, schema: Any) -> bool:  # noqa: A
         ),
         "propertyNames": lambda: all(valid(name, said) for name in value),
         "maxProperties": lambda: len(value) <= said,
+        "minProperties": lambda: len(value) >= said,
     }
     lists: dict[str, Callable[[], bool]] = {
         "items": lambda: all(valid(item, said) for item in value),
