@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import secrets
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,7 @@ from pratique.keyfiles import (
 )
 from streams.adapters.fingerprint_keys import fingerprint_directory
 from streams.adapters.key_files import mac_directory, signer_directory
-from streams.adapters.policy_source import read_source, write_json
+from streams.adapters.policy_source import read_json, read_source, write_json
 from streams.adapters.tuf_keys import TufKeys
 from streams.adapters.tuf_layout import Lifetimes, Published
 from streams.adapters.tuf_repository import TufRepository
@@ -95,6 +95,7 @@ def init_development(
     tenants: tuple[str, ...] = DEVELOPMENT_TENANTS,
     lifetimes: Lifetimes | None = None,
     min_deadline_ms: int = MIN_DEADLINE_MS,
+    grammar: Path | None = None,
 ) -> DevelopmentSet:
     """Make a development set.
 
@@ -106,6 +107,7 @@ def init_development(
         tenants: Tenants that get keys and a delegated role.
         lifetimes: How long metadata is valid.
         min_deadline_ms: Shortest accepted deadline.
+        grammar: A grammar to put into the copied source in place of its own; its own where null.
 
     Raises:
         ConfigurationError: There is a set already, the source lacks a file, or something can't be written.
@@ -113,12 +115,18 @@ def init_development(
     """
     if directory.exists() and any(directory.iterdir()):
         raise ConfigurationError(f"{directory} is not empty: name another directory, or remove it first")
-    prepare(read_source(source), scanner, min_deadline_ms=min_deadline_ms)  # refuse before anything is made
+    chosen = None if grammar is None else read_json(grammar)
+    read = read_source(source)
+    if chosen is not None:
+        read = replace(read, grammar=chosen)
+    prepare(read, scanner, min_deadline_ms=min_deadline_ms)  # refuse before anything is made
     try:
         directory.mkdir(mode=PRIVATE_DIRECTORY_MODE, parents=True, exist_ok=True)
         shutil.copytree(source, directory / "source", dirs_exist_ok=True)
     except OSError as error:
         raise ConfigurationError(f"{directory} can't be written: {error.strerror}") from None
+    if chosen is not None:
+        write_json(directory / "source" / "grammar.json", chosen)
     write_json(directory / "source" / "trust.json", make_keys(directory / "keys", tenants, now_ms))
     publication = prepare(read_source(directory / "source"), scanner, min_deadline_ms=min_deadline_ms)
     repository = TufRepository(directory / "repository", TufKeys(directory / "tuf-keys"), lifetimes)

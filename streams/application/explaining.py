@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from pratique.contract.canonical import JsonValue
@@ -19,16 +20,17 @@ from pratique.contract.reasons import FindingStatus, Outcome, Reason
 from pratique.contract.records import CompactionRequested
 from streams.application.admission import message_reasons, oversize_reasons
 from streams.application.consistency import check_compaction
+from streams.domain.compaction.authored import AuthoredClause
 from streams.domain.compaction.authority.check import Ground, untraced
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.candidate import Candidate, CandidateRefused, ClaimStatus, PreservedConstraintClaim
-from streams.domain.compaction.authored import AuthoredClause
 from streams.domain.compaction.clauses import ParsedClause
 from streams.domain.compaction.compiler import read_clauses
 from streams.domain.compaction.conflicts import PatternRule
 from streams.domain.compaction.consistency import sources_of
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
 from streams.domain.compaction.grammar import Grammar
+from streams.domain.compaction.ideographs import is_wide
 from streams.domain.compaction.narrative import AUTHORITY_DETECTOR
 from streams.domain.compaction.places import match_place
 from streams.domain.compaction.reading import ClauseReading, Fault, read_summary
@@ -400,7 +402,9 @@ def _alike(stretch: str, templates: Iterable[str]) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in (item.strip(".,:;!?()") for item in text.casefold().split()) if len(word) > 1]
+    words = [word for word in (item.strip(".,:;!?()") for item in text.casefold().split()) if len(word) > 1]
+    pairs = (pair for word in words for pair in map("".join, pairwise(word)) if all(map(is_wide, pair)))
+    return [*words, *pairs]  # ideographs stand without white space: two side by side are what a word is elsewhere
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -18,8 +18,8 @@ from pratique.contract.canonical import JsonValue
 from pratique.contract.digests import message_sha256
 from pratique.contract.narrative import CANDIDATE_SCHEMA, NARRATIVE_FIELD
 from pratique.contract.records import Provenance, Role, SourceMessage
-from streams.domain.compaction.candidate import ConstraintType
 from streams.domain.compaction.authored import AuthoredClause
+from streams.domain.compaction.candidate import ConstraintType
 from streams.domain.compaction.compiler import read_clauses
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
 from streams.domain.compaction.shape import Place, Word, mapped
@@ -31,6 +31,11 @@ from streams.domain.policy.model import AssuranceProfile, CommitmentSnapshot, Po
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _SHA256_PATTERN: Final = "^[0-9a-f]{64}$"
+_PARTS: Final = (
+    "- What stands in [square brackets] write or leave out. What stands in [square brackets](0-3 times) write that",
+    "  many times, each time with other values. Of <one thing | another> write exactly one. Never write these brackets, the",
+    "  bar, or the number of times.",
+)
 _SEPARATOR: Final = "[ \\n]"
 
 _NARRATIVE: Final = """
@@ -208,9 +213,7 @@ def _prompt(
     yield "- Never write that a rule no longer holds, and quote no message that says so."
     usable = [clause for clause in clauses if _usable(clause, message_ids, quotable)]
     if any(_has_parts(clause) for clause in usable):
-        yield "- Leave out what stands in [square brackets], or write it. What stands in [square brackets](0-3 times) write"
-        yield "  that many times, each time with other values. Of <one thing | another> write exactly one. Never write these"
-        yield "  brackets, the bar, or the number of times."
+        yield from _PARTS
     usual = _usual_slots(usable)
     yield ""
     yield "Values, where a sentence says nothing else of them:"

@@ -26,7 +26,7 @@ from streams.domain.compaction.writing import Writing
 
 Schema = dict[str, JsonValue]
 
-FREE: Final = ("identifier", "path", "quotation")
+FREE: Final = ("identifier", "path", "quotation", "tool_name")
 """Slots whose words the summarizer chooses; no clause that preserves something has one."""
 
 

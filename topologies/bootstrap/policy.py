@@ -102,6 +102,7 @@ def create_development_set(
     tenants: tuple[str, ...],
     scanner: ScannerIdentity | None = None,
     min_deadline_ms: int = MIN_DEADLINE_MS,
+    grammar: Path | None = None,
 ) -> DevelopmentSet:
     """Make a development set now, pinning the installed scanner where none is named; see ``init_development``.
 
@@ -116,6 +117,7 @@ def create_development_set(
         SystemClock().wall_ms(),
         tenants=tenants,
         min_deadline_ms=min_deadline_ms,
+        grammar=grammar,
     )
 
 

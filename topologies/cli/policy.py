@@ -82,6 +82,7 @@ def policy() -> None:
 @policy.command()
 @click.argument("directory", type=_DIRECTORY, default=DEFAULT_DIRECTORY)
 @click.option("--source", type=_DIRECTORY, default=DEMO_SOURCE, show_default=True, help="Policy source to start from.")
+@click.option("--grammar", type=_FILE, help="Grammar in place of the source's, as infra/policy/grammars/de.json.")
 @click.option(
     "--tenant",
     "tenants",
@@ -96,6 +97,7 @@ def policy() -> None:
 def init(
     directory: Path,
     source: Path,
+    grammar: Path | None,
     tenants: tuple[str, ...],
     scanner_version: str | None,
     scanner_sha256: str | None,
@@ -110,6 +112,7 @@ def init(
             tenants=tenants,
             scanner=_scanner(scanner_version, scanner_sha256),
             min_deadline_ms=min_deadline_ms,
+            grammar=grammar,
         )
         say(
             as_json,

@@ -1,9 +1,9 @@
 """No text is two clauses: the compile-time check.
 
 The contract: the clause automaton is walked against itself, two states at a time, wherever one token could lead both
-on. Where two ways end, or meet, some text could be either, and the grammar is refused. In doubt slots are taken to
-overlap, so the check errs towards refusing; it is bounded, and over its bound it refuses too. Two ways of the same words
-and slots are for ``shape.py`` (in one clause) and ``automaton.py`` (in two) to refuse.
+on. Where two ways end together, some text could be either, and the grammar is refused. In doubt slots are taken to
+overlap, so the check errs towards refusing; it is bounded, and over its bound it refuses too. One clause that can be
+read in two ways is for ``shape.py`` to refuse, two that are the same words and slots for ``automaton.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_PAIRS: Final = 500_000
 
 
 def check_unambiguous(start: ClauseTable) -> None:
-    """Refuse an automaton in which two clauses match one text, or one clause does in two ways.
+    """Refuse an automaton in which two clauses match one text.
 
     Raises:
         PolicyError: Two clauses overlap (named), or the automaton is too entangled to tell.
@@ -36,7 +36,9 @@ def check_unambiguous(start: ClauseTable) -> None:
         if len(seen) > MAX_PAIRS:
             raise PolicyError("clause grammar: clauses overlap too much to check; use more distinct literal words")
         if first is not second and first.rule is not None and second.rule is not None:
-            raise _one_text(first, second)
+            raise PolicyError(
+                f"clause grammar: rules {first.rule.rule_id} and {second.rule.rule_id} match one and the same text"
+            )
         if first is not second:
             pending.extend(_both(first, second))
             continue
@@ -50,41 +52,27 @@ def _apart(state: ClauseTable) -> Iterator[tuple[ClauseTable, ClauseTable]]:
     for index, (slot, following) in enumerate(state.slots):
         for word, other in state.words.items():
             if slot.could_spell(word):
-                yield _met(other, following)
+                yield other, following
         for their_slot, other in state.slots[index + 1 :]:
             if overlap(slot, their_slot):
-                yield _met(following, other)
+                yield following, other
 
 
 def _both(first: ClauseTable, second: ClauseTable) -> Iterator[tuple[ClauseTable, ClauseTable]]:
     """Yield the pairs of states that one token could lead two states to."""
     for word, state in first.words.items():
         if word in second.words:
-            yield _met(state, second.words[word])
+            yield state, second.words[word]
         for slot, other in second.slots:
             if slot.could_spell(word):
-                yield _met(state, other)
+                yield state, other
     for slot, state in first.slots:
         for word, other in second.words.items():
             if slot.could_spell(word):
-                yield _met(state, other)
+                yield state, other
         for their_slot, other in second.slots:
             if overlap(slot, their_slot):
-                yield _met(state, other)
-
-
-def _met(first: ClauseTable, second: ClauseTable) -> tuple[ClauseTable, ClauseTable]:
-    """Return two states that one text leads to in two ways; they must not be one and the same."""
-    if first is second:  # every state leads to the end of a clause
-        raise _one_text(first, second)
-    return first, second
-
-
-def _one_text(first: ClauseTable, second: ClauseTable) -> PolicyError:
-    one, other = some_rule(first).rule_id, some_rule(second).rule_id
-    if one == other:
-        return PolicyError(f"clause grammar: rule {one}: one text could be read in two ways; use more distinct words")
-    return PolicyError(f"clause grammar: rules {one} and {other} match one and the same text")
+                yield state, other
 
 
 def some_rule(state: ClauseTable) -> ClauseRule:

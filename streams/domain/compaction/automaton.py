@@ -70,9 +70,7 @@ def _onward(here: _Positions, shapes: Sequence[ClauseShape]) -> dict[Symbol, set
     return reached
 
 
-def _ended(
-    positions: _Positions, rules: Sequence[ClauseRule], shapes: Sequence[ClauseShape]
-) -> ClauseRule | None:
+def _ended(positions: _Positions, rules: Sequence[ClauseRule], shapes: Sequence[ClauseShape]) -> ClauseRule | None:
     ended = [index for index, position in positions if position in shapes[index].last]
     if len(set(ended)) > 1:
         first, second = ended[:2]

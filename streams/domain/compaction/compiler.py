@@ -135,7 +135,9 @@ def _patterns(document: Fields, name: str, predicates: frozenset[str] | None) ->
         rule_id = fields.identifier("rule_id")
         named: frozenset[str] = frozenset()
         if predicates is not None:
-            named = named_predicates(rule_id, fields.sequence("predicates", minimum=1, maximum=MAX_PREDICATES), predicates)
+            named = named_predicates(
+                rule_id, fields.sequence("predicates", minimum=1, maximum=MAX_PREDICATES), predicates
+            )
         pattern = fields.text("pattern", max_characters=MAX_PATTERN_CHARACTERS)
         rule = PatternRule.compile(rule_id, named, pattern)
         _check_examples(rule, fields)
@@ -190,9 +192,7 @@ def _check_no_conflict(clauses: Iterable[AuthoredClause], conflicts: PatternRule
                 raise refusal(clause.rule.rule_id, f"is matched by rule {rule.rule_id}; such a clause can never pass")
 
 
-def _check_read_back(
-    clauses: Iterable[AuthoredClause], parser: ClauseParser, predicates: frozenset[str]
-) -> None:
+def _check_read_back(clauses: Iterable[AuthoredClause], parser: ClauseParser, predicates: frozenset[str]) -> None:
     """Refuse parts that, written as a sentence, are read as something else: the clause could not be written."""
     sources = Sources(
         frozenset({SAMPLE_MESSAGE}),

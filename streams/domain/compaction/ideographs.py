@@ -39,8 +39,9 @@ _MARKS: Final = "\u0300-\u036f\u302a-\u302f\u3099\u309a\ufe00-\ufe0f"
 WIDE: Final = re.compile(f"[{_WIDE_CLASS}][{_MARKS}]*")
 """A wide character with the marks that combine with it."""
 
-_NARROW: Final = re.compile(f"[^ \\t\\r\\n\"\u201c{_WIDE_CLASS}]+")
-_QUOTES: Final = {**CLOSING, "\u300c": "\u300d"}
+_NARROW: Final = re.compile(f'[^ \\t\\r\\n"\u201c{_WIDE_CLASS}]+')
+QUOTATION_MARKS: Final = {**CLOSING, "\u300c": "\u300d"}
+"""What opens a quotation, and what closes it."""
 
 
 def is_wide(letter: str) -> bool:
@@ -72,7 +73,7 @@ def _clauses(text: str) -> Iterator[RawClause | Unread]:
             position += 1
         elif letter == FULL_STOP:
             end = position + 1
-        elif letter in _QUOTES:
+        elif letter in QUOTATION_MARKS:
             after = _after_quotation(text, position)
             if after is None or len(tokens) > MAX_CLAUSE_TOKENS:
                 break
@@ -108,7 +109,7 @@ def _word(text: str, position: int, tokens: list[Token]) -> tuple[int, int | Non
 
 def _after_quotation(text: str, opening: int) -> int | None:
     """Return where a quotation ends, its mark included; null where it is none."""
-    closing = text.find(_QUOTES[text[opening]], opening + 1)
+    closing = text.find(QUOTATION_MARKS[text[opening]], opening + 1)
     before = text[opening - 1] if opening else " "
     if closing < 0 or not (before in WHITE or before == "(" or is_wide(before)):
         return None

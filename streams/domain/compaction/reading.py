@@ -16,6 +16,7 @@ from typing import Final
 from streams.domain.compaction.clauses import MAX_QUOTATIONS, ClauseParser, ClauseTable, ParsedClause
 from streams.domain.compaction.lexer import FOREIGN_SPACE, Quotation, RawClause, Token, Unread
 from streams.domain.compaction.slots import MessageIdSlot, Slot, Sources
+from streams.domain.compaction.writing import Writing
 
 MAX_NEAREST: Final = 5
 """Most clauses named as what a failed one may have been meant to be."""
@@ -86,7 +87,7 @@ def read_summary(text: str, sources: Sources, parser: ClauseParser) -> tuple[Cla
     quotations = 0
     for raw in parser.writing.lex(text):
         if isinstance(raw, Unread):
-            readings.append(_unread(text, raw.start))
+            readings.append(_unread(text, raw.start, parser.writing))
             break
         reading = _read(text, raw, sources, parser)
         clause = reading.clause
@@ -181,21 +182,18 @@ def _possible(states: Iterable[ClauseTable]) -> tuple[tuple[Slot, ...], tuple[st
     return slots, words, tuple(nearest)
 
 
-def _unread(text: str, start: int) -> ClauseReading:
-    opening = next((place for place in range(start, len(text)) if text[place] in '"\u201c'), None)
+def _unread(text: str, start: int, writing: Writing) -> ClauseReading:
+    marks = writing.quotation_marks
+    opening = next((place for place in range(start, len(text)) if text[place] in marks), None)
     foreign = FOREIGN_SPACE.search(text, start)
     whole = (_after_white(text, start), len(text))
     if foreign is not None and (opening is None or foreign.start() < opening):
         return ClauseReading(start, len(text), None, Fault.WHITE_SPACE, foreign.span())
-    if opening is not None and _stays_open(text, opening):
+    if opening is not None and text.find(marks[text[opening]], opening + 1) < 0:
         return ClauseReading(start, len(text), None, Fault.QUOTATION_UNREADABLE, (opening, len(text)))
-    if text.rstrip(_WHITE).endswith(".") and opening is not None:
+    if text.rstrip(_WHITE).endswith((".", writing.stop)) and opening is not None:
         return ClauseReading(start, len(text), None, Fault.QUOTATION_UNREADABLE, whole)
     return ClauseReading(start, len(text), None, Fault.NO_FULL_STOP, whole)
-
-
-def _stays_open(text: str, opening: int) -> bool:
-    return text.find('"' if text[opening] == '"' else "\u201d", opening + 1) < 0
 
 
 def _faulty(reading: ClauseReading, fault: Fault) -> ClauseReading:

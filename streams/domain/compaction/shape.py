@@ -354,9 +354,7 @@ class _Builder:
             case Place():
                 if not isinstance(item.slot, PhraseSlot):
                     return self._position(item.slot, item)
-                spans = [
-                    self._joined([self._position(word, None) for word in phrase]) for phrase in item.slot.phrases
-                ]
+                spans = [self._joined([self._position(word, None) for word in phrase]) for phrase in item.slot.phrases]
                 return self._any_of(item, start, spans)
             case Alternatives():
                 texts = enumerate(item.texts)

@@ -240,7 +240,7 @@ class QuantitySlot(Slot):
         return (
             token[len(number) :] in units
             and NumberSlot(self.max_digits).could_be(whole)
-            and (not point or 0 < len(decimals) <= self.max_decimals and _DIGITS.issuperset(decimals))
+            and (not point or (0 < len(decimals) <= self.max_decimals and _DIGITS.issuperset(decimals)))
         )
 
 
@@ -313,14 +313,8 @@ def overlap(first: Slot, second: Slot) -> bool:
     """Whether some token could be admitted by both slots; in doubt, yes."""
     if isinstance(first, QuotationSlot) or isinstance(second, QuotationSlot):
         return isinstance(first, QuotationSlot) and isinstance(second, QuotationSlot)
-    if isinstance(first, ToolNameSlot):
-        return any(second.could_be(name) for name in first.names)
-    if isinstance(second, ToolNameSlot):
-        return any(first.could_be(name) for name in second.names)
-    if isinstance(first, EnumerationSlot):
-        return any(second.could_be(value) for value in first.values)
-    if isinstance(second, EnumerationSlot):
-        return any(first.could_be(value) for value in second.values)
-    if isinstance(first, _OF_ANY_FORM) or isinstance(second, _OF_ANY_FORM):
-        return True
-    return type(first) is type(second)
+    for kind in (ToolNameSlot, EnumerationSlot):  # names are words in one case alone, so they are tried first
+        for one, other in ((first, second), (second, first)):
+            if isinstance(one, kind):
+                return any(map(other.could_be, one.samples()))
+    return isinstance(first, _OF_ANY_FORM) or isinstance(second, _OF_ANY_FORM) or type(first) is type(second)

@@ -56,13 +56,15 @@ MAX_UNITS: Final = 50
 MAX_CLAIMS: Final = 500
 """Most texts of a clause with parts that are looked at for a claim of a person's word."""
 
-FREE_SLOTS: Final = (QuotationSlot, PathSlot, IdentifierSlot)
-"""Slots whose words the summarizer chooses."""
+FREE_SLOTS: Final = (QuotationSlot, PathSlot, IdentifierSlot, ToolNameSlot)
+"""Slots whose words the summarizer chooses: of tools, which of the allowed ones a clause speaks of."""
 
 _CLAUSE: Final = ("rule_id", "template", "slots", "preserves")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _STAND_IN: Final = 0xF0000
 """First of the private-use characters that stand for slots and parts while a template is read; none may be in one."""
+_STOP: Final = frozenset({"."})
+_BETWEEN_STAND_INS: Final = re.compile("(?<=[\U000f0000-\U000fffff])(?=[\U000f0000-\U000fffff])")
 _UNIT: Final = re.compile(f"[A-Za-z%]{{1,{MAX_UNIT_CHARACTERS}}}")
 
 
@@ -263,6 +265,8 @@ class _ClauseReader:
             return marks[name]
 
         replaced = PLACE.sub(stand_in, text)
+        if self._writing is Writing.IDEOGRAPHIC:  # two places may touch where words do
+            replaced = _BETWEEN_STAND_INS.sub(" ", replaced)
         tokens = one_clause(replaced if where == "template" else f"{replaced.rstrip()}.", self._writing)
         if not tokens:
             form = "one clause that ends with a full stop" if where == "template" else "words without a full stop"
@@ -278,7 +282,7 @@ class _ClauseReader:
         word = text.casefold()
         if word.casefold() != word or not word.isprintable():
             raise self._refusal(f"{where} holds a word that can't be matched")
-        if self._parts and (token == "." or any(mark in token for mark in MARKS)):
+        if self._parts and (text in _STOP or any(mark in text for mark in MARKS)):
             raise self._refusal(f"{where} holds one of {' '.join(MARKS)}, or a full stop before other punctuation")
         return Word(text, word)
 

@@ -61,6 +61,19 @@ def described(slot: Slot, message_ids: Sequence[str] = ()) -> str:
             words = f"a path of at most {slot.max_length} letters, digits, '_', '.', '-' and '/'"
         case MessageIdSlot():
             words = f"the id of a message: {', '.join(message_ids)}" if message_ids else "the id of a message"
+        case QuotationSlot():
+            words = (
+                f"at most {slot.max_length} characters in quotation marks, to the letter from the message that the"
+                " sentence names, which must be a trusted user's"
+            )
+        case _:
+            words = _described_too(slot)
+    return words
+
+
+def _described_too(slot: Slot) -> str:
+    words = ""
+    match slot:
         case ToolCallIdSlot():
             words = "the id of a message that holds what a tool answered"
         case ToolNameSlot():
@@ -69,11 +82,6 @@ def described(slot: Slot, message_ids: Sequence[str] = ()) -> str:
             words = f"one of: {', '.join(slot.texts)}"
         case QuantitySlot():
             words = f"a number{_with_decimals(slot)} and right behind it one of: {', '.join(sorted(slot.units))}"
-        case QuotationSlot():
-            words = (
-                f"at most {slot.max_length} characters in quotation marks, to the letter from the message that the"
-                " sentence names, which must be a trusted user's"
-            )
     return words
 
 
@@ -100,6 +108,20 @@ def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
             pattern = f"[A-Za-z_]{_tail('A-Za-z0-9_.-', 'A-Za-z0-9_-', slot.max_length - 1)}"
         case PathSlot():
             pattern = f"[A-Za-z0-9_/-]{_tail('A-Za-z0-9_./-', 'A-Za-z0-9_/-', slot.max_length - 1)}"
+        case MessageIdSlot() | ToolCallIdSlot():
+            known = [] if isinstance(slot, ToolCallIdSlot) else sorted(message_ids)
+            tail = _tail("A-Za-z0-9_./:@+=-", "A-Za-z0-9_/@+=-", MAX_MESSAGE_ID_CHARACTERS - 1)
+            pattern = _alternatives(known) if known else f"[A-Za-z0-9_/@+=-]{tail}"
+        case QuotationSlot():
+            pattern = f'"[^"\\s][^"]{{0,{slot.max_length - 1}}}"'
+        case _:
+            pattern = _expression_too(slot)
+    return pattern
+
+
+def _expression_too(slot: Slot) -> str:
+    pattern = ""
+    match slot:
         case PhraseSlot():
             pattern = _alternatives(slot.texts)
         case ToolNameSlot():
@@ -107,12 +129,6 @@ def expression(slot: Slot, message_ids: Iterable[str] = ()) -> str:
         case QuantitySlot():
             decimals = f"(?:\\.[0-9]{{1,{slot.max_decimals}}})?" if slot.max_decimals else ""
             pattern = f"{expression(NumberSlot(slot.max_digits))}{decimals}{_alternatives(sorted(slot.units))}"
-        case MessageIdSlot() | ToolCallIdSlot():
-            known = [] if isinstance(slot, ToolCallIdSlot) else sorted(message_ids)
-            tail = _tail("A-Za-z0-9_./:@+=-", "A-Za-z0-9_/@+=-", MAX_MESSAGE_ID_CHARACTERS - 1)
-            pattern = _alternatives(known) if known else f"[A-Za-z0-9_/@+=-]{tail}"
-        case QuotationSlot():
-            pattern = f'"[^"\\s][^"]{{0,{slot.max_length - 1}}}"'
     return pattern
 
 
@@ -174,9 +190,7 @@ class _Expressions:
                 times = f"{{{item.minimum},{item.maximum}}}"
                 return f"(?:{one}){times}", ended if item.minimum else ended | before
 
-    def _spaced(
-        self, written: str, texts: Sequence[str], before: frozenset[str]
-    ) -> tuple[str, frozenset[str]]:
+    def _spaced(self, written: str, texts: Sequence[str], before: frozenset[str]) -> tuple[str, frozenset[str]]:
         touching = all(self.writing.touches(end, text) for end in before for text in texts)
         return written if touching else f" {written}", frozenset(text[-1] for text in texts)
 

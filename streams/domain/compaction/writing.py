@@ -1,18 +1,18 @@
 """How a grammar's language is written: which lexer reads it, and when letters are the same.
 
-The contract: ``lex`` cuts a text into clauses of tokens, whose places are those of the text as it is; ``composed`` makes
-a letter that is written as base and combining mark the one letter that it is. Nothing else is folded: a letter that
-merely decomposes to another (the Kelvin sign to ``K``) stays what it is, so it is no letter of a clause.
+The contract: ``lex`` cuts a text into clauses of tokens, whose places are those of the text as it is; ``composed``
+makes a letter that is written as base and combining mark the one letter that it is. Nothing else is folded: a letter
+that merely decomposes to another (the Kelvin sign to ``K``) stays what it is, so it is no letter of a clause.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from unicodedata import is_normalized, normalize
 
-from streams.domain.compaction.ideographs import FULL_STOP, is_wide, lex_ideographic
-from streams.domain.compaction.lexer import AFTER, RawClause, Unread, lex
+from streams.domain.compaction.ideographs import FULL_STOP, QUOTATION_MARKS, is_wide, lex_ideographic
+from streams.domain.compaction.lexer import AFTER, CLOSING, RawClause, Unread, lex
 
 
 class Writing(Enum):
@@ -39,6 +39,11 @@ class Writing(Enum):
     def stop(self) -> str:
         """What a clause ends with."""
         return FULL_STOP if self is Writing.IDEOGRAPHIC else "."
+
+    @property
+    def quotation_marks(self) -> Mapping[str, str]:
+        """What opens a quotation, and what closes it."""
+        return QUOTATION_MARKS if self is Writing.IDEOGRAPHIC else CLOSING
 
     def spelled(self, words: Iterable[str], stop: str) -> str:
         """Return words, put together as a sentence is written."""

@@ -56,6 +56,17 @@ def test_init_twice_is_refused(made: Path) -> None:
     assert "Next:" in result.stderr
 
 
+def test_init_puts_another_languages_grammar_into_the_source(tmp_path: Path) -> None:
+    grammar = DEMO_SOURCE.parent / "grammars" / "ja.json"
+    said = answer("init", tmp_path / "set", "--source", DEMO_SOURCE, "--grammar", grammar, *SCANNER)
+    assert json.loads(Path(said["source"], "grammar.json").read_bytes()) == json.loads(grammar.read_bytes())
+    assert answer("verify", "--directory", tmp_path / "set")["verified"] is True
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}", encoding="utf-8")
+    answer("init", tmp_path / "other", "--source", DEMO_SOURCE, "--grammar", broken, *SCANNER, code=1)
+    assert not (tmp_path / "other").exists()
+
+
 def test_init_with_a_source_that_is_wrong_leaves_nothing(tmp_path: Path) -> None:
     source = Path(shutil.copytree(DEMO_SOURCE, tmp_path / "source"))
     (source / "recall.json").write_text("{}")
