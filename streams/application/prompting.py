@@ -33,8 +33,8 @@ SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _SHA256_PATTERN: Final = "^[0-9a-f]{64}$"
 _PARTS: Final = (
     "- What stands in [square brackets] write or leave out. What stands in [square brackets](0-3 times) write that",
-    "  many times, each time with other values. Of <one thing | another> write exactly one. Never write these brackets, the",
-    "  bar, or the number of times.",
+    "  many times, each time with other values. Of <one thing | another> write exactly one. Never write these",
+    "  brackets, the bar, or the number of times.",
 )
 _SEPARATOR: Final = "[ \\n]"
 

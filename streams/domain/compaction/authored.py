@@ -111,9 +111,9 @@ class AuthoredClause:
     def _shown(self, item: Item) -> str:
         match item:
             case Word():
-                return item.text
+                return spaced(item, item.text)
             case Place():
-                return f"{{{item.name}}}"
+                return spaced(item, f"{{{item.name}}}")
             case Alternatives():
                 return f"<{' | '.join(map(self._text, item.texts))}>"
             case Optional():
@@ -123,6 +123,11 @@ class AuthoredClause:
 
     def _text(self, items: Items) -> str:
         return self.writing.spelled(tuple(map(self._shown, items)), "")
+
+
+def spaced(item: Word | Place, text: str) -> str:
+    """Return what stands for an item, with the space that its author put before it."""
+    return f" {text}" if item.apart else text
 
 
 def _times(item: Repetition) -> str:
@@ -177,9 +182,9 @@ def _varied(items: Items) -> Iterator[Words]:
 def _variations(item: Item) -> Iterator[Words]:
     match item:
         case Word():
-            yield (item.text,)
+            yield (spaced(item, item.text),)
         case Place():
-            yield from ((sample,) for sample in item.slot.samples())
+            yield from ((spaced(item, sample),) for sample in item.slot.samples())
         case Alternatives():
             for text in item.texts:
                 yield from _varied(text)

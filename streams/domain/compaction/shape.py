@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Final, TypeAlias
 
 from streams.domain.compaction.lexer import MAX_CLAUSE_TOKENS, Quotation, Token
@@ -33,18 +33,26 @@ Symbol: TypeAlias = str | Slot
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A literal word: as its author wrote it, and as it is compared."""
+    """A literal word.
+
+    Attributes:
+        text: As its author wrote it.
+        word: As it is compared.
+        apart: Its author put white space before it, where it could do without.
+    """
 
     text: str
     word: str
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A slot in a template, with its name there."""
+    """A slot in a template, with its name there; ``apart`` as of a word."""
 
     name: str
     slot: Slot
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,7 @@ class ClauseShape:
     first: tuple[int, ...]
     follow: tuple[tuple[int, ...], ...]
     last: frozenset[int]
+    _ahead: Mapping[int, _Ahead]
     _root: _Node
     _names: tuple[str, ...]
     _quoted: tuple[tuple[str, str], ...]
@@ -154,11 +163,15 @@ class ClauseShape:
             raise PolicyError(
                 f"may be {whole.longest} words long, {MAX_CLAUSE_TOKENS} are allowed; lower a repetition's maximum"
             )
+        symbols = tuple(builder.symbols)
+        follow = tuple(tuple(sorted(following)) for following in builder.follow)
+        steps = {_BEGIN: whole.first, **dict(enumerate(follow))}
         return cls(
-            tuple(builder.symbols),
+            symbols,
             whole.first,
-            tuple(tuple(sorted(following)) for following in builder.follow),
+            follow,
             frozenset(whole.last),
+            {before: _ahead(following, symbols) for before, following in steps.items()},
             whole.node,
             tuple(builder.names),
             tuple(quoted.items()),
@@ -198,25 +211,19 @@ class ClauseShape:
             words: The literal word that each of them may be; the empty text, which is none, where it can't be one.
             sources: What slots may refer to.
         """
-        ways: dict[int, _Way] = {}
-        for index, (token, word) in enumerate(zip(tokens, words, strict=True)):
-            ahead: dict[int, _Way] = {}
-            for position in self.first if index == 0 else ():
-                if self._admits(position, token, word, sources):
-                    ahead[position] = (position, None)
+        ways: dict[int, _Way | None] = {_BEGIN: None}
+        for token, word in zip(tokens, words, strict=True):
+            ahead: dict[int, _Way | None] = {}
             for before, way in ways.items():
-                for position in self.follow[before]:
-                    if self._admits(position, token, word, sources):
-                        if position in ahead:  # two ways that the check let through: no parse is the safe answer
-                            return None
-                        ahead[position] = (position, way)
+                literals, slots = self._ahead[before]
+                reached = [position for position, slot in slots if slot.admits(token, sources)]
+                for position in (*literals.get(word, ()), *reached):
+                    if position in ahead:  # two ways that the check let through: no parse is the safe answer
+                        return None
+                    ahead[position] = (position, way)
             ways = ahead
         found = [way for position, way in ways.items() if position in self.last]
         return self._derivation(_positions(found[0]), tokens, words) if len(found) == 1 else None
-
-    def _admits(self, position: int, token: Token, word: str, sources: Sources) -> bool:
-        symbol = self.symbols[position]
-        return symbol == word if isinstance(symbol, str) else symbol.admits(token, sources)
 
     def _derivation(self, way: list[int], tokens: Sequence[Token], words: Sequence[str]) -> Derivation:
         values: list[tuple[str, str]] = []
@@ -228,22 +235,26 @@ class ClauseShape:
 
         def walk(node: _Node) -> None:
             item = node.item
-            if isinstance(item, Place):
-                if isinstance(item.slot, PhraseSlot):
+            match item:
+                case Place():
+                    if isinstance(item.slot, PhraseSlot):
+                        chosen = next(index for index, child in enumerate(node.children) if told(child))
+                        values.append((item.name, item.slot.texts[chosen]))
+                    else:
+                        index = bisect_left(way, node.start)
+                        values.append((item.name, value_of(item.slot, tokens[index], words[index])))
+                case Alternatives():
                     chosen = next(index for index, child in enumerate(node.children) if told(child))
-                    values.append((item.name, item.slot.texts[chosen]))
-                else:
-                    index = bisect_left(way, node.start)
-                    values.append((item.name, value_of(item.slot, tokens[index], words[index])))
-                return
-            there = [index for index, child in enumerate(node.children) if told(child)]
-            if isinstance(item, Alternatives):
-                choices.append(there[0])
-            elif isinstance(item, Optional | Repetition):
-                choices.append(len(there))
-            for index, child in enumerate(node.children):
-                if index in there or isinstance(child.item, Optional | Repetition):  # one left out is a choice as well
-                    walk(child)
+                    choices.append(chosen)
+                    walk(node.children[chosen])
+                case Optional() | Repetition():
+                    there = tuple(takewhile(told, node.children))  # no copy is there without the one before
+                    choices.append(len(there))
+                    for child in there:
+                        walk(child)
+                case _:
+                    for child in node.children:
+                        walk(child)
 
         walk(self._root)
         names = tuple(name for name, _ in values)
@@ -266,7 +277,12 @@ class ClauseShape:
         )
 
 
+_BEGIN: Final = -1
+"""Stands for the position before the first."""
+
 _Way: TypeAlias = "tuple[int, _Way | None]"
+_Ahead: TypeAlias = tuple[Mapping[str, Sequence[int]], Sequence[tuple[int, Slot]]]
+"""The positions that may come next: those of each literal word, and those of slots."""
 
 
 def mapped(items: Items, change: Callable[[Slot], Slot]) -> Items:
@@ -298,6 +314,18 @@ def value_of(slot: Slot, token: Token, word: str) -> str:
     if isinstance(token, Quotation):
         return token.text
     return word if isinstance(slot, EnumerationSlot) else token
+
+
+def _ahead(following: Sequence[int], symbols: Sequence[Symbol]) -> _Ahead:
+    literals: dict[str, list[int]] = {}
+    slots: list[tuple[int, Slot]] = []
+    for position in following:
+        symbol = symbols[position]
+        if isinstance(symbol, str):
+            literals.setdefault(symbol, []).append(position)
+        else:
+            slots.append((position, symbol))
+    return literals, slots
 
 
 def _positions(way: _Way | None) -> list[int]:
@@ -335,7 +363,10 @@ class _Builder:
             last = [*last, *span.last] if span.nullable else list(span.last)
             nullable = nullable and span.nullable
             longest += span.longest
-        node = _Node(None, start, len(self.symbols), tuple(span.node for span in spans))
+        children = tuple(
+            span.node for span in spans if span.node.item is not None and not isinstance(span.node.item, Word)
+        )
+        node = _Node(None, start, len(self.symbols), children)
         return _Span(node, tuple(first), tuple(last), nullable, longest)
 
     def _text(self, items: Items, where: str) -> _Span:

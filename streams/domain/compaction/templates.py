@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from pratique.contract.document import Fields
 from streams.domain.compaction.authored import MARKS, PLACE, AuthoredClause
 from streams.domain.compaction.authority.check import claims_authority
 from streams.domain.compaction.clauses import ClauseRule
-from streams.domain.compaction.lexer import Quotation, RawClause, Token
+from streams.domain.compaction.lexer import AFTER, WHITE, Quotation, RawClause, Token
 from streams.domain.compaction.shape import Alternatives, ClauseShape, Item, Items, Optional, Place, Repetition, Word
 from streams.domain.compaction.slots import (
     MAX_IDENTIFIER_CHARACTERS,
@@ -64,6 +64,8 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _STAND_IN: Final = 0xF0000
 """First of the private-use characters that stand for slots and parts while a template is read; none may be in one."""
 _STOP: Final = frozenset({"."})
+_NO_SPACE: Final = "\t"
+"""Separates two places that touch; it counts for no white space of the author's."""
 _BETWEEN_STAND_INS: Final = re.compile("(?<=[\U000f0000-\U000fffff])(?=[\U000f0000-\U000fffff])")
 _UNIT: Final = re.compile(f"[A-Za-z%]{{1,{MAX_UNIT_CHARACTERS}}}")
 
@@ -176,9 +178,8 @@ class _ClauseReader:
             self._parts[name] = Fields(item, where, ("type", *PART_FIELDS[kind]), PolicyError)
 
     def template(self, template: str) -> Items:
-        tokens = self._tokens("template", template)
         used = Counter[str]()
-        items = self._items("template", tokens, used)
+        items = self._items("template", template, used)
         if set(used) != {*self.slots, *self._parts} or max(used.values(), default=0) > 1:
             wanted = "each of its slots once" if not self._parts else "each of its slots and parts once, in some text"
             raise self._refusal(f"template does not hold {wanted}")
@@ -204,16 +205,16 @@ class _ClauseReader:
                 if (name in here) != (message in here):
                     raise self._refusal(f"quotation {name} and message {message} have to stand in the same text")
 
-    def _items(self, where: str, tokens: Sequence[Token], used: Counter[str]) -> Items:
+    def _items(self, where: str, text: str, used: Counter[str]) -> Items:
         items: list[Item] = []
         here = Counter[str]()
-        for token in tokens:
-            if not isinstance(token, Quotation) and token in self._stand_ins:
+        for token, apart in self._tokens(where, text):
+            if token in self._stand_ins:
                 name = self._stand_ins[token]
                 here[name] += 1
-                items.append(Place(name, self.slots[name]) if name in self.slots else self._part(name, here))
+                items.append(Place(name, self.slots[name], apart) if name in self.slots else self._part(name, here))
             else:
-                items.append(self._word(where, token))
+                items.append(self._word(where, token, apart))
         used.update(here)
         return tuple(items)
 
@@ -236,13 +237,13 @@ class _ClauseReader:
             ):
                 inside = Counter[str]()
                 where = f"parts.{name}.texts[{index}]"
-                texts.append(self._items(where, self._tokens(where, text), inside))
+                texts.append(self._items(where, text, inside))
                 most |= inside  # only one of them is there
             used.update(most)
             return Alternatives(name, tuple(texts))
         where = f"parts.{name}.text"
         text = fields.text("text", max_characters=MAX_TEMPLATE_CHARACTERS)
-        items = self._items(where, self._tokens(where, text), used)
+        items = self._items(where, text, used)
         if fields.text("type") == "optional":
             return Optional(name, items)
         maximum = fields.integer("maximum", minimum=1, maximum=MAX_REPETITION)
@@ -252,7 +253,8 @@ class _ClauseReader:
     def _stand_ins(self) -> dict[str, str]:
         return {chr(_STAND_IN + index): name for index, name in enumerate((*self.slots, *self._parts))}
 
-    def _tokens(self, where: str, text: str) -> Sequence[Token]:
+    def _tokens(self, where: str, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield a text's tokens, each with whether its author put white space before it where it could do without."""
         if any(ord(letter) >= _STAND_IN for letter in text):
             raise self._refusal(f"{where} holds a private-use character")
         marks = {name: mark for mark, name in self._stand_ins.items()}
@@ -266,16 +268,23 @@ class _ClauseReader:
 
         replaced = PLACE.sub(stand_in, text)
         if self._writing is Writing.IDEOGRAPHIC:  # two places may touch where words do
-            replaced = _BETWEEN_STAND_INS.sub(" ", replaced)
+            replaced = _BETWEEN_STAND_INS.sub(_NO_SPACE, replaced)
         tokens = one_clause(replaced if where == "template" else f"{replaced.rstrip()}.", self._writing)
         if not tokens:
             form = "one clause that ends with a full stop" if where == "template" else "words without a full stop"
             raise self._refusal(f"{where} is not {form}")
-        return tokens
+        position = 0
+        for index, token in enumerate(tokens):
+            start = position
+            while replaced[position] in WHITE:
+                position += 1
+            space = bool(replaced[start:position].strip(_NO_SPACE)) and index > 0
+            if isinstance(token, Quotation):
+                raise self._refusal(f"{where} holds quotation marks; a quotation slot brings its own")
+            yield token, space and (self._writing is Writing.IDEOGRAPHIC or (token in AFTER and len(token) == 1))
+            position += len(token)
 
-    def _word(self, where: str, token: Token) -> Word:
-        if isinstance(token, Quotation):
-            raise self._refusal(f"{where} holds quotation marks; a quotation slot brings its own")
+    def _word(self, where: str, token: str, apart: bool = False) -> Word:  # noqa: FBT001, FBT002 - a word's own field
         if "{" in token or "}" in token or any(ord(letter) >= _STAND_IN for letter in token):
             raise self._refusal(f"{where} has a slot that touches a word, or a bracket {{ }} that is no slot")
         text = self._writing.composed(token)
@@ -284,7 +293,7 @@ class _ClauseReader:
             raise self._refusal(f"{where} holds a word that can't be matched")
         if self._parts and (text in _STOP or any(mark in text for mark in MARKS)):
             raise self._refusal(f"{where} holds one of {' '.join(MARKS)}, or a full stop before other punctuation")
-        return Word(text, word)
+        return Word(text, word, apart)
 
     def _slot(self, kind: str, name: str, fields: Fields) -> Slot:
         if kind == "quotation":
@@ -304,7 +313,10 @@ class _ClauseReader:
             tokens = one_clause(f"{text}.", self._writing)
             if not 0 < len(tokens) <= MAX_PHRASE_WORDS or text != text.strip() or "." in tokens:
                 raise fields.refusal(f"values[{index}]", f"is no phrase of 1 to {MAX_PHRASE_WORDS} words")
-            phrases.append(tuple(self._word(f"slot {name}: values[{index}]", token).word for token in tokens))
+            where = f"slot {name}: values[{index}]"
+            if any(isinstance(token, Quotation) for token in tokens):
+                raise self._refusal(f"{where} holds quotation marks; a quotation slot brings its own")
+            phrases.append(tuple(self._word(where, str(token)).word for token in tokens))
         if len(set(phrases)) != len(phrases):
             raise fields.refusal("values", "holds one phrase twice, in other letters")
         return PhraseSlot(tuple(map(self._writing.composed, texts)), tuple(phrases))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from streams.domain.compaction.authored import AuthoredClause
+from streams.domain.compaction.authored import AuthoredClause, spaced
 from streams.domain.compaction.shape import Alternatives, Item, Items, Optional, Place, Repetition, Word
 from streams.domain.compaction.slots import (
     MAX_MESSAGE_ID_CHARACTERS,
@@ -144,14 +144,17 @@ def clause_expression(clause: AuthoredClause, message_ids: Iterable[str] = ()) -
 
 _BEGIN: Final = ""
 """Stands for what is before a clause."""
+_LEADS: Final = frozenset({_BEGIN, "("})
+"""Behind these there is no space."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Expressions:
     """Writes the expressions of parts.
 
-    Whether a space stands before a word depends on what is before it, and that on which parts are there. Where it is
-    not always the same a space is written: no lexer minds one too many.
+    Whether a space stands before a word depends on what is before it, and that on which parts are there. Parts that
+    may be left out bring the space behind them where they begin a clause, and that before them elsewhere. Where that
+    leaves a doubt a space is written: no lexer minds one too many.
     """
 
     writing: Writing
@@ -173,22 +176,33 @@ class _Expressions:
     def _item(self, item: Item, before: frozenset[str]) -> tuple[str, frozenset[str]]:
         match item:
             case Word():
-                return self._spaced(quoted(item.text), (item.text,), before)
+                return self._spaced(quoted(spaced(item, item.text)), (spaced(item, item.text),), before)
             case Place():
                 texts = item.slot.texts if isinstance(item.slot, PhraseSlot) else ("x",)
-                return self._spaced(expression(item.slot, self.message_ids), texts, before)
+                written = spaced(item, expression(item.slot, self.message_ids))
+                return self._spaced(written, tuple(spaced(item, text) for text in texts), before)
             case Alternatives():
                 found = [self.sequence(text, before) for text in item.texts]
                 ends = frozenset(end for _, ended in found for end in ended)
                 return f"(?:{'|'.join(one for one, _ in found)})", ends
             case Optional():
-                one, ended = self.sequence(item.text, before)
-                return f"(?:{one})?", ended | before
+                return self._repeated(item.text, 0, 1, before)
             case Repetition():
-                _, ended = self.sequence(item.text, before)
-                one, _ = self.sequence(item.text, before | ended)
-                times = f"{{{item.minimum},{item.maximum}}}"
-                return f"(?:{one}){times}", ended if item.minimum else ended | before
+                return self._repeated(item.text, item.minimum, item.maximum, before)
+
+    def _repeated(self, text: Items, minimum: int, maximum: int, before: frozenset[str]) -> tuple[str, frozenset[str]]:
+        """Write a count out: expressions that are counted themselves can't be counted in RE2."""
+        first, ended = self.sequence(text, before)
+        leads = before <= _LEADS
+        if leads:  # what comes behind has no space of its own where this is left out
+            first += "" if all(self.writing.touches(end, "x") for end in ended) else " "
+        more = first if leads else self.sequence(text, ended)[0]
+        copies = [first, *[more] * (maximum - 1)]
+        written = ""
+        for copy in reversed(copies[minimum:]):
+            written = f"(?:{copy}{written})?"
+        after = before if leads else ended if minimum else ended | before
+        return "".join(copies[:minimum]) + written, after
 
     def _spaced(self, written: str, texts: Sequence[str], before: frozenset[str]) -> tuple[str, frozenset[str]]:
         touching = all(self.writing.touches(end, text) for end in before for text in texts)

@@ -53,7 +53,7 @@ class Writing(Enum):
         return text + stop
 
     def touches(self, before: str, word: str) -> bool:
-        """Whether a word is written right behind another text."""
-        if not before or before.endswith("(") or (len(word) == 1 and word in AFTER):
+        """Whether a word is written right behind another text; one that brings its own space is."""
+        if not before or word.startswith(" ") or before.endswith("(") or (len(word) == 1 and word in AFTER):
             return True
         return self is Writing.IDEOGRAPHIC and (is_wide(before[-1]) or is_wide(word))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 import pytest
+import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,6 +105,25 @@ def test_the_prompt_shows_every_sentence_with_its_parts(language: str) -> None:
     stated = {record.canonical_predicate for record in policy.policy_set.invariants.invariant_records}
     shown = [clause for clause in clauses if not clause.rule.preserves or clause.rule.preserves <= stated]
     assert all(clause.shown() in prompt.text for clause in shown)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_schemas_pattern_admits_the_honest_summary(language: str) -> None:
+    """What states the constraints comes first, clauses are parted by a space, quotations have straight marks."""
+    policy, honest = POLICIES[language], HONEST[language]
+    prompt = summarizer_prompt(policy.policy_set, policy.standing("tenant-a"), honest.messages)
+    schema: Any = prompt.summary_schema
+    summary = honest.summary.translate({ord(mark): '"' for mark in "\u201c\u201d\u300c\u300d"})
+    parsed = policy.grammar.parser.parse(summary, sources_of(honest.messages)).clauses
+    ordered = sorted(parsed, key=lambda clause: not clause.rule.preserves)
+    text = " ".join(summary[clause.start : clause.end].strip() for clause in ordered)
+    pattern = schema["properties"]["summary_text"]["pattern"]
+    assert re.search(pattern, text)
+    assert not re.search(pattern, f"{text} {text}"[len(text) // 2 :])
+    options = re2.Options()
+    options.max_mem = 1 << 26
+    assert re2.compile(pattern, options).search(text)
+    assert outcome(language, text) is Outcome.PASS
 
 
 @settings(max_examples=60)
