@@ -102,7 +102,7 @@ def _word(text: str, position: int, tokens: list[Token]) -> tuple[int, int | Non
     if foreign is not None:
         stop = foreign.start()
     run = text[position:stop]
-    ends = run.endswith(".") and (stop == len(text) or text[stop] in WHITE)
+    ends = run.endswith(".") and not (stop < len(text) and is_wide(text[stop]))
     tokens.extend(narrow_tokens(run[:-1] if ends else run))
     return stop, stop if ends else None
 
@@ -110,10 +110,15 @@ def _word(text: str, position: int, tokens: list[Token]) -> tuple[int, int | Non
 def _after_quotation(text: str, opening: int) -> int | None:
     """Return where a quotation ends, its mark included; null where it is none."""
     closing = text.find(QUOTATION_MARKS[text[opening]], opening + 1)
-    before = text[opening - 1] if opening else " "
-    if closing < 0 or not (before in WHITE or before == "(" or is_wide(before)):
+    begin = opening
+    while begin > 0 and text[begin - 1] == "(":
+        begin -= 1
+    before = text[begin - 1] if begin else " "
+    if closing < 0 or not (before in WHITE or is_wide(before)):
         return None
     after = closing + 1
-    if after < len(text) and not (text[after] in WHITE or text[after] in AFTER or is_wide(text[after])):
+    while after < len(text) and text[after] in AFTER:
+        after += 1
+    if after < len(text) and text[after] not in WHITE and not is_wide(text[after]):
         return None
-    return after
+    return closing + 1
