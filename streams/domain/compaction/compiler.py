@@ -36,6 +36,9 @@ MAX_EXAMPLES: Final = 50
 MAX_COMBINATIONS: Final = 20_000
 """Most combinations of slot values in all clauses together that preserve something: each is compared with the rules."""
 
+MAX_TOTAL_STEPS: Final = 500_000
+"""Most steps from a word to a next in all clauses together that have parts."""
+
 _DOCUMENT: Final = (
     "schema_version",
     "grammar_id",
@@ -122,10 +125,15 @@ def _predicates(document: Fields) -> frozenset[str]:
 
 
 def _clauses(document: Fields, predicates: frozenset[str], writing: Writing) -> tuple[AuthoredClause, ...]:
-    return tuple(
-        read_clause(value, f"clause grammar: clauses[{index}]", predicates, writing)
-        for index, value in enumerate(document.sequence("clauses", minimum=1, maximum=MAX_CLAUSES))
-    )
+    clauses = []
+    left = MAX_TOTAL_STEPS
+    for index, value in enumerate(document.sequence("clauses", minimum=1, maximum=MAX_CLAUSES)):
+        clause = read_clause(value, f"clause grammar: clauses[{index}]", predicates, writing)
+        left -= 0 if clause.plain else clause.shape.steps
+        if left < 0:
+            raise refusal(clause.rule.rule_id, "parts of all clauses together have too many ways; lower maxima")
+        clauses.append(clause)
+    return tuple(clauses)
 
 
 def _patterns(document: Fields, name: str, predicates: frozenset[str] | None) -> PatternRules:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, takewhile
+from itertools import combinations, product, takewhile
 from typing import Final, TypeAlias
 
 from streams.domain.compaction.lexer import MAX_CLAUSE_TOKENS, Quotation, Token
@@ -133,12 +133,14 @@ class ClauseShape:
         first: The positions that a clause begins with.
         follow: The positions that may come behind each.
         last: The positions that a clause ends with.
+        steps: How many steps there are from a position to a next.
     """
 
     symbols: tuple[Symbol, ...]
     first: tuple[int, ...]
     follow: tuple[tuple[int, ...], ...]
     last: frozenset[int]
+    steps: int
     _ahead: Mapping[int, _Ahead]
     _root: _Node
     _names: tuple[str, ...]
@@ -171,6 +173,7 @@ class ClauseShape:
             whole.first,
             follow,
             frozenset(whole.last),
+            sum(map(len, follow)),
             {before: _ahead(following, symbols) for before, following in steps.items()},
             whole.node,
             tuple(builder.names),
@@ -186,14 +189,13 @@ class ClauseShape:
         Raises:
             PolicyError: There is such a text (the parts are named), or the shape is too entangled to tell.
         """
-        pending = [pair for ahead in (self.first, *self.follow) for pair in self._together(combinations(ahead, 2))]
+        pending = [pair for ahead in self._ahead.values() for pair in _apart(ahead)]
         seen = set(pending)
         while pending:
             first, second = pending.pop()
             if first in self.last and second in self.last:
                 raise self._two_ways(first, second)
-            onward = ((one, other) for one in self.follow[first] for other in self.follow[second])
-            for one, other in self._together(onward):
+            for one, other in _both(self._ahead[first], self._ahead[second]):
                 if one == other:
                     raise self._two_ways(first, second)
                 pair = (min(one, other), max(one, other))
@@ -266,9 +268,6 @@ class ClauseShape:
             places = ([place for place, name in enumerate(names) if name == wanted] for wanted in (quotation, message))
             yield from zip(*places, strict=True)
 
-    def _together(self, pairs: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        return ((one, other) for one, other in pairs if share_a_token(self.symbols[one], self.symbols[other]))
-
     def _two_ways(self, first: int, second: int) -> PolicyError:
         here, there = self._names[min(first, second)], self._names[max(first, second)]
         where = here if here == there else f"{here} and {there}"
@@ -302,11 +301,34 @@ def _mapped(item: Item, change: Callable[[Slot], Slot]) -> Item:
             return replace(item, text=mapped(item.text, change))
 
 
-def share_a_token(first: Symbol, second: Symbol) -> bool:
-    """Whether some token could be both; in doubt, yes."""
-    if isinstance(first, str):
-        return first == second if isinstance(second, str) else second.could_spell(first)
-    return first.could_spell(second) if isinstance(second, str) else overlap(first, second)
+def _apart(ahead: _Ahead) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of positions that one token could lead one position to; in doubt slots overlap."""
+    literals, slots = ahead
+    for positions in literals.values():
+        yield from combinations(positions, 2)
+    for (one, slot), (other, theirs) in combinations(slots, 2):
+        if overlap(slot, theirs):
+            yield min(one, other), max(one, other)
+    for pair in _spelled(slots, literals):
+        yield min(pair), max(pair)
+
+
+def _both(first: _Ahead, second: _Ahead) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of positions that one token could lead two positions to."""
+    for word, positions in first[0].items():
+        yield from product(positions, second[0].get(word, ()))
+    for (one, slot), (other, theirs) in product(first[1], second[1]):
+        if overlap(slot, theirs):
+            yield one, other
+    yield from _spelled(first[1], second[0])
+    yield from _spelled(second[1], first[0])
+
+
+def _spelled(slots: Sequence[tuple[int, Slot]], literals: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, int]]:
+    for one, slot in slots:
+        for word, positions in literals.items():
+            if slot.could_spell(word):
+                yield from ((one, other) for other in positions)
 
 
 def value_of(slot: Slot, token: Token, word: str) -> str:

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 import pytest
 import re2
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pratique.contract.canonical import JsonValue
@@ -19,12 +19,14 @@ from streams.application.linting import Level, lint_grammar
 from streams.application.policy_examples import Example, Tried, read_examples, try_examples
 from streams.application.prompting import summarizer_prompt
 from streams.domain.compaction.compiler import read_clauses
-from streams.domain.compaction.consistency import sources_of
+from streams.domain.compaction.consistency import check_consistency, sources_of
 from streams.domain.compaction.reading import Fault, read_summary
 from streams.domain.compaction.slots import MessageIdSlot, QuotationSlot, ToolCallIdSlot
 from streams.domain.compaction.text import conflict_views
+from streams.domain.compaction.verifier import ClauseVerifier
 from streams.domain.compaction.wording import clause_expression
 from streams.wire.candidate import read_under
+from tests.unit.streams.domain.compaction.builders import Case, manifest, snapshot
 from tests.unit.streams.domain.compaction.test_grammar_schema import valid
 from topologies.bootstrap.authoring import PolicyInHand, policy_of, read_json, read_source
 
@@ -173,6 +175,36 @@ def test_what_passes_is_read_to_the_last_character(data: st.DataObject) -> None:
     if outcome(language, text) is Outcome.PASS:
         assert parse.complete
         assert "".join(spans) == text
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_a_claim_deleted_or_changed_never_passes(data: st.DataObject) -> None:
+    language = data.draw(languages)
+    policy = POLICIES[language]
+    case = replace(
+        Case(),
+        grammar=policy.grammar,
+        messages=HONEST[language].messages,
+        manifest=manifest(("SAFETY-1", "x", "deny(secret_disclosure)")),
+        snapshot=snapshot(("COMMIT-1", "y", "allow(approved_tools)")),
+    )
+    candidate = case.candidate(HONEST[language].summary)
+    assert check(case, candidate) is Outcome.PASS
+    claims = candidate["preserved_constraint_claims"]
+    place = data.draw(st.integers(0, len(claims) - 1))
+    if data.draw(st.booleans()):
+        del claims[place]
+    else:
+        name = data.draw(st.sampled_from(sorted(claims[place])))
+        value = data.draw(st.text(max_size=70) | st.sampled_from(["0" * 64, "INVARIANT", "COMMITMENT", "CONFLICT"]))
+        assume(claims[place][name] != value)
+        claims[place][name] = value
+    assert check(case, candidate) is not Outcome.PASS
+
+
+def check(case: Case, candidate: dict[str, Any]) -> Outcome:
+    return check_consistency(case.question(), case.read(candidate), ClauseVerifier(case.grammar)).outcome
 
 
 @settings(max_examples=60)

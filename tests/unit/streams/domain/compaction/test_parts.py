@@ -12,7 +12,7 @@ import pytest
 
 from pratique.contract.canonical import canonical_sha256
 from pratique.contract.reasons import Outcome, ReasonCode
-from streams.domain.compaction import automaton, shape
+from streams.domain.compaction import automaton, compiler, shape
 from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.compiler import compile_grammar, read_clauses
 from streams.domain.compaction.grammar import Grammar
@@ -398,6 +398,7 @@ def test_a_writing_that_there_is_not_is_refused() -> None:
         (automaton, "MAX_STATES", "clause grammar: parts make too large a table; lower maxima"),
         (shape, "MAX_PAIRS", "rule r: parts overlap too much to check"),
         (shape, "MAX_STEPS", "has too many ways through its parts"),
+        (compiler, "MAX_TOTAL_STEPS", "rule r: parts of all clauses together have too many ways; lower maxima"),
     ],
 )
 def test_what_is_written_out_is_bounded(
