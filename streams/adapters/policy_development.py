@@ -135,6 +135,19 @@ def init_development(
     return DevelopmentSet(directory, publication.policy_set, repository.publish(publication.targets, now_ms))
 
 
+def make_key(directory: Path, role: KeyRole, tenant_id: str | None) -> tuple[str, str]:
+    """Make a new Ed25519 key, keep it in a file, and return its id and its public key in base64.
+
+    Raises:
+        ConfigurationError: The file can't be written.
+    """
+    key = Ed25519PrivateKey.generate()
+    prefix = role.value.replace("_", "-") + (f"-{tenant_id}" if tenant_id else "")
+    key_id = derived_key_id(prefix, key.public_key().public_bytes_raw())
+    write_private_file(signer_directory(directory, role, tenant_id) / f"{key_id}.pem", ed25519_pem(key))
+    return key_id, public_base64(key)
+
+
 def make_keys(directory: Path, tenants: tuple[str, ...], now_ms: int) -> JsonValue:
     """Make new keys for every role, keep them in files, and return the trust target that names them.
 
@@ -154,15 +167,12 @@ def make_keys(directory: Path, tenants: tuple[str, ...], now_ms: int) -> JsonVal
     for role, tenant_id in [(role, None) for role in SERVICE_ROLES] + [
         (role, tenant) for tenant in tenants for role in TENANT_ROLES
     ]:
-        key = Ed25519PrivateKey.generate()
-        prefix = role.value.replace("_", "-") + (f"-{tenant_id}" if tenant_id else "")
-        key_id = derived_key_id(prefix, key.public_key().public_bytes_raw())
-        write_private_file(signer_directory(directory, role, tenant_id) / f"{key_id}.pem", ed25519_pem(key))
+        key_id, public = make_key(directory, role, tenant_id)
         keys.append(
             {
                 "key_id": key_id,
                 "algorithm": "ed25519",
-                "public": public_base64(key),
+                "public": public,
                 "roles": [role.value],
                 "tenants": [tenant_id] if tenant_id else EVERY_TENANT,
                 **period,

@@ -5,6 +5,7 @@ The contract: every path and moment is an argument; nothing is read at import. E
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -14,9 +15,9 @@ from typing import Final
 from pratique.contract.trust import KeyRole
 from pratique.policy.client import PolicyReader
 from streams.adapters.detectors import STANDARD, load_detectors
-from streams.adapters.key_files import KeyFiles
-from streams.adapters.policy_development import DevelopmentSet, init_development
-from streams.adapters.policy_source import read_json, read_source
+from streams.adapters.key_files import KeyFiles, signer_directory
+from streams.adapters.policy_development import CLOCK_SKEW, DevelopmentSet, init_development, make_key
+from streams.adapters.policy_source import read_json, read_source, write_json
 from streams.adapters.policy_verify import Verified, verify_repository
 from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_keys import TufKeys
@@ -28,10 +29,12 @@ from streams.domain.policy.commitments import sign_commitments
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.expiries import Expiry
 from streams.domain.policy.publication import Publication, ScannerIdentity, author_snapshot, prepare
+from streams.domain.policy.signer_rotation import SignerRotation, rotated_signer
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.errors import ConfigurationError
 
 __all__ = [
+    "CLOCK_SKEW",
     "DevelopmentSet",
     "Publication",
     "Published",
@@ -45,6 +48,7 @@ __all__ = [
     "policy_store",
     "publish_policy",
     "rotate_role",
+    "rotate_signer",
     "sign_task_commitments",
     "verify_policy",
     "warnings",
@@ -180,6 +184,54 @@ def rotate_role(repository: Path, tuf_keys: Path, role: str) -> tuple[Rotated, t
     keys = TufKeys(tuf_keys)
     rotated = TufRepository(repository, keys).rotate(role, SystemClock().wall_ms())
     return rotated, keys.put_aside(role, rotated.revoked)
+
+
+def rotate_signer(
+    source: Path, keys: Path, tenant_id: str, *, begins_in: timedelta, overlap: timedelta | None
+) -> tuple[SignerRotation, Path]:
+    """Replace a tenant's commitment signer in a policy source, from now on; nothing is published.
+
+    Args:
+        source: The source directory.
+        keys: The key directory; the new key is written here.
+        tenant_id: The tenant.
+        begins_in: How long until the new key signs; ``-CLOCK_SKEW`` for at once, whatever a reader's clock says.
+        overlap: How long after that the old ones' signatures count; null takes them out at once.
+
+    Returns:
+        What it came to, and the new key's file.
+
+    Raises:
+        ConfigurationError: There is no such signer, or a file can't be read or written.
+        PolicyError: The source's trust target is none.
+    """
+    path = source / "trust.json"
+    trust = read_json(path)
+    now_ms = SystemClock().wall_ms()
+
+    def rotated(key_id: str, public: str) -> SignerRotation:
+        return rotated_signer(
+            trust,
+            tenant_id,
+            key_id,
+            public,
+            now_ms=now_ms,
+            begins_ms=now_ms + _ms(begins_in),
+            overlap_ms=None if overlap is None else _ms(overlap),
+        )
+
+    rotated("none", _NO_KEY)  # refuse before a key is made
+    key_id, public = make_key(keys, KeyRole.COMMITMENT_SIGNER, tenant_id)
+    rotation = rotated(key_id, public)
+    write_json(path, rotation.document)
+    return rotation, signer_directory(keys, KeyRole.COMMITMENT_SIGNER, tenant_id) / f"{key_id}.pem"
+
+
+_NO_KEY: Final = base64.b64encode(bytes(32)).decode("ascii")
+
+
+def _ms(duration: timedelta) -> int:
+    return duration // timedelta(milliseconds=1)
 
 
 def verify_policy(repository: str, root: Path, *, min_deadline_ms: int = MIN_DEADLINE_MS) -> Verified:

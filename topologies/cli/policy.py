@@ -55,6 +55,7 @@ ELSEWHERE: Final = {
     "lint": "topologies.cli.policy_check:lint",
     "prompt": "topologies.cli.policy_explain:prompt",
     "rotate": "topologies.cli.policy_rotate:rotate",
+    "rotate-signer": "topologies.cli.policy_rotate:rotate_signer",
     "test": "topologies.cli.policy_check:test",
 }
 """Commands of other modules, imported on use."""

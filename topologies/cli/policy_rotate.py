@@ -1,14 +1,23 @@
-"""``pratique policy rotate``: new keys for a role of the policy repository, and the old ones out of it."""
+"""``pratique policy rotate`` and ``rotate-signer``: new keys in place of old ones.
+
+Of a role of the policy repository, which is signed anew at once; of a tenant that signs commitments, whose keys are
+rows of the trust target: that is written into the source, and published as any change of it is.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import click
 
 from topologies.bootstrap import policy as wiring
 from topologies.cli.output import json_option
 from topologies.cli.policy_answers import answered, say
+
+_LEAST_OVERLAP: Final = 21 * 60
+"""Two horizons and two clock skews: what was opened while the old key still signed is decided by then."""
 
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
@@ -64,3 +73,80 @@ def rotate(
             )
             + "\nNext: `pratique policy verify`, then destroy the old keys.",
         )
+
+
+@click.command("rotate-signer")
+@click.argument("tenant_id", metavar="TENANT")
+@click.option(
+    "--directory",
+    type=_DIRECTORY,
+    default=Path(".pratique/policy"),
+    show_default=True,
+    help="Where `policy init` put the set; gives every other path its default.",
+)
+@click.option("--source", type=_DIRECTORY, help="Policy source whose trust.json is changed.")
+@click.option("--keys", type=_DIRECTORY, help="Key directory; the new key is written here.")
+@click.option(
+    "--begins-in",
+    type=click.IntRange(min=0),
+    default=3600,
+    show_default=True,
+    help="Seconds until the new key signs: by then, whoever signs holds it.",
+)
+@click.option(
+    "--overlap",
+    type=click.IntRange(min=_LEAST_OVERLAP),
+    default=86_400,
+    show_default=True,
+    help="Seconds after that for which the old ones' signatures count: as long as envelopes hold.",
+)
+@click.option("--revoke", is_flag=True, help="The old key was stolen: it is out, and the new one signs, at once.")
+@json_option
+def rotate_signer(
+    tenant_id: str,
+    directory: Path,
+    source: Path | None,
+    keys: Path | None,
+    begins_in: int,
+    overlap: int,
+    revoke: bool,  # noqa: FBT001 - a command line's flag
+    as_json: bool,  # noqa: FBT001 - a command line's flag
+) -> None:
+    """Give TENANT a new key to sign commitments with, in trust.json; the next `policy publish` publishes it."""
+    with answered(as_json):
+        rotation, path = wiring.rotate_signer(
+            source or directory / "source",
+            keys or directory / "keys",
+            tenant_id,
+            begins_in=-wiring.CLOCK_SKEW if revoke else timedelta(seconds=begins_in),
+            overlap=None if revoke else timedelta(seconds=overlap),
+        )
+        say(
+            as_json,
+            {
+                "tenant_id": tenant_id,
+                "added": path.stem,
+                "key": str(path),
+                "begins_at_ms": rotation.begins_ms,
+                "replaced": list(rotation.replaced),
+                "replaced_end_at_ms": rotation.ends_ms,
+                "trust_revision": rotation.revision,
+            },
+            f"Tenant {tenant_id} signs commitments with {path.stem} from {_moment(rotation.begins_ms)} on;"
+            f" {', '.join(rotation.replaced)} {_end(rotation.ends_ms)}.\n"
+            f"Hand out {path} to whoever signs for the tenant.\n"
+            "Next: `pratique policy publish`"
+            + (
+                ", then sign anew what the old key signed."
+                if revoke
+                else ", then destroy the old key when it has ended."
+            ),
+        )
+
+
+def _end(ends_ms: int | None) -> str:
+    return "is out at once" if ends_ms is None else f"ends at {_moment(ends_ms)}"
+
+
+def _moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -77,3 +77,45 @@ def test_without_a_key_that_has_to_sign_nothing_is_written(made: Path, role: str
 
 def test_a_role_that_there_is_not_is_named(made: Path) -> None:
     assert "no role tenant-nobody" in answer("rotate", "tenant-nobody", "--directory", made, code=2)["error"]
+
+
+class TestSigner:
+    """The key that a tenant signs commitments with: in the source, then published."""
+
+    @staticmethod
+    def sign(made: Path, code: int = 0) -> Any:  # noqa: ANN401 - parsed JSON
+        (source, *_) = (made / "source" / "commitments").glob("*.json")
+        chosen = ("--tenant", "acme", "--task", "task-1", "--commitments", source)
+        return answer("sign-commitments", "--directory", made, *chosen, "--output", made / "envelope", code=code)
+
+    def test_a_new_key_is_written_named_and_published(self, made: Path) -> None:
+        (old,) = (made / "keys" / "commitment_signer" / "acme").glob("*.pem")
+        before = json.loads((made / "source" / "trust.json").read_text("utf-8"))
+        done = answer("rotate-signer", "acme", "--directory", made, "--begins-in", "0")
+        assert done["replaced"] == [old.stem]
+        assert Path(done["key"]).stem == done["added"] != old.stem
+        assert Path(done["key"]).stat().st_mode & 0o077 == 0
+        assert done["replaced_end_at_ms"] - done["begins_at_ms"] == 86_400_000
+        after = json.loads((made / "source" / "trust.json").read_text("utf-8"))
+        assert (after["revision"], done["trust_revision"]) == (before["revision"] + 1,) * 2
+        answer("publish", "--directory", made, *SCANNER)
+        assert answer("verify", "--directory", made)["trust_revision"] == after["revision"]
+        self.sign(made)
+        assert json.loads((made / "envelope").read_bytes())["signatures"][0]["keyid"] == done["added"]
+
+    def test_a_stolen_key_signs_nothing_once_it_is_published(self, made: Path) -> None:
+        (old,) = (made / "keys" / "commitment_signer" / "acme").glob("*.pem")
+        done = answer("rotate-signer", "acme", "--directory", made, "--revoke")
+        assert (done["replaced"], done["replaced_end_at_ms"]) == ([old.stem], None)
+        answer("publish", "--directory", made, *SCANNER)
+        Path(done["key"]).unlink()
+        assert "commitment_signer" in self.sign(made, code=1)["error"]
+
+    def test_a_tenant_without_a_signer_is_named_and_no_key_is_made(self, made: Path) -> None:
+        said = answer("rotate-signer", "nobody", "--directory", made, code=2)["error"]
+        assert "tenant nobody has no commitment signer" in said
+        assert not (made / "keys" / "commitment_signer" / "nobody").exists()
+
+    def test_it_tells_people_what_comes_next(self, made: Path) -> None:
+        said = CliRunner().invoke(policy, ["rotate-signer", "acme", "--directory", str(made)]).output
+        assert "Next: `pratique policy publish`" in said
