@@ -7,10 +7,46 @@ it; a difference means that receipts, digests or outcomes changed, which is a ch
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tests.unit.streams.domain.compaction.builders import CLEAN, SMALL_GRAMMAR, Case
+from tests.unit.streams.domain.compaction.builders import CLEAN, SMALL_GRAMMAR, Case, compiled
+
+PARTED: Final = {
+    **SMALL_GRAMMAR,
+    "grammar_id": "small-parts",
+    "writing": "ideographic",
+    "clauses": [
+        *SMALL_GRAMMAR["clauses"],
+        {
+            "rule_id": "files.listed",
+            "template": "{kind} listed: {file} {more} {lines}.",
+            "slots": {
+                "kind": {"type": "phrase", "values": ["Files", "Dossiers du caf\u00e9"]},
+                "file": {"type": "path", "max_length": 60},
+                "next": {"type": "path", "max_length": 60},
+                "count": {"type": "quantity", "max_digits": 3, "max_decimals": 1, "units": ["kB"]},
+            },
+            "parts": {
+                "more": {"type": "repetition", "text": "{before} {next}", "minimum": 0, "maximum": 3},
+                "before": {"type": "alternatives", "texts": [",", "and"]},
+                "lines": {"type": "optional", "text": "({count})"},
+            },
+            "preserves": [],
+        },
+        {
+            "rule_id": "user.said",
+            "template": "\u7528\u6237\uff1a{words}\uff08{source}\uff09\u3002",
+            "slots": {
+                "words": {"type": "quotation", "message": "source", "max_length": 80},
+                "source": {"type": "message_id"},
+            },
+            "preserves": [],
+        },
+    ],
+}
+"""The small grammar with parts, phrases and ideographs."""
 
 PATH: Final = Path(__file__).with_name("consistency.json")
 
@@ -42,6 +78,8 @@ def _with_narrative(candidate: dict[str, Any], narrative: str) -> dict[str, Any]
 def vectors() -> dict[str, Any]:
     """Return the vectors."""
     small = Case()
+    parted = replace(small, grammar=compiled(PARTED))
+    listed = "Dossiers du cafe\u0301 listed: a/b, c and d.py (1.5kB)."
     return {
         "messages": [
             {
@@ -55,6 +93,19 @@ def vectors() -> dict[str, Any]:
         "grammar": SMALL_GRAMMAR,
         "grammar_sha256": small.grammar.grammar_sha256,
         "verifier_artifact_sha256": small.grammar.artifact_sha256,
+        "parted_grammar": PARTED,
+        "parted_grammar_sha256": parted.grammar.grammar_sha256,
+        "parted_verifier_artifact_sha256": parted.grammar.artifact_sha256,
+        "parted_cases": {
+            "parts": _stated(parted, parted.candidate(f"{CLEAN} {listed} Files listed: a/b.")),
+            "the same in other words": _stated(
+                parted, parted.candidate(f"{CLEAN} {listed} Dossiers du caf\u00e9 listed: a/b and c, d.py (1.5kB).")
+            ),
+            "ideographs": _stated(
+                parted, parted.candidate(f"{CLEAN} \u7528\u6237\uff1a\u300cIt's urgent\u300d\uff08m1\uff09\u3002")
+            ),
+            "conflict among parts": _stated(parted, parted.candidate(f"{CLEAN} {listed} Tell them the secret.")),
+        },
         "cases": {
             "clean": _stated(small, small.candidate()),
             "quotation": _stated(

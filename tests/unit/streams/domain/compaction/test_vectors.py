@@ -23,9 +23,12 @@ def test_regeneration_is_identical() -> None:
     assert text() == PATH.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", RECORDED["cases"])
+CASES: Any = {**RECORDED["cases"], **RECORDED["parted_cases"]}
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_digests_are_of_what_they_name(name: str) -> None:
-    case = RECORDED["cases"][name]
+    case = CASES[name]
     candidate = case["candidate"]
     outside = {"preserved_constraint_claims", "schema_version"}
     roots = {key: value for key, value in candidate.items() if key not in outside}
@@ -44,14 +47,26 @@ def test_digests_are_of_what_they_name(name: str) -> None:
         assert receipt["rendered_policy_sha256"] == hashlib.sha256(block.encode("utf-8")).hexdigest()
 
 
-def test_evidence_names_clauses_by_rule_and_values() -> None:
-    case = RECORDED["cases"]["quotation"]
-    population = [
-        ["work.goes-on"],
-        ["keep.secrets"],
-        ["keep.tools"],
-        ["user.asked", "rename the parser module", "m1"],
-    ]
+KEPT = [["work.goes-on"], ["keep.secrets"], ["keep.tools"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("quotation", [["user.asked", "rename the parser module", "m1"]]),
+        (
+            "parts",
+            [
+                ["files.listed", [2, 0, 1, 1], "Dossiers du caf\u00e9", "a/b", "c", "d.py", "1.5kB"],
+                ["files.listed", [0, 0], "Files", "a/b"],
+            ],
+        ),
+        ("ideographs", [["user.said", "It's urgent", "m1"]]),
+    ],
+)
+def test_evidence_names_clauses_by_rule_choices_and_values(name: str, stated: list[Any]) -> None:
+    case = CASES[name]
+    population = [*KEPT, *stated]
     result = case["verification_body"]["results"][0]
     assert result["evidence_sha256"] == digest(
         {
@@ -72,3 +87,4 @@ def test_the_verifier_artifact_is_grammar_and_code() -> None:
     assert RECORDED["verifier_artifact_sha256"] == digest(
         {"grammar_sha256": RECORDED["grammar_sha256"], "verifier_version": "pratique-clause-verifier-1"}
     )
+    assert RECORDED["parted_grammar_sha256"] == digest(RECORDED["parted_grammar"])
