@@ -14,7 +14,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Final
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final, Self
 
 from pratique.errors import PratiqueError
 from streams.adapters.ledger_log import LedgerLog, StoppingError
@@ -40,6 +42,7 @@ class LedgerApplier:
         audit: The audit topic.
         metrics: Counts, and observes how long after its verdict an automatic entry is known to look-ups.
         without: Key generations whose entries are passed over: the retired ones, where a view is built anew.
+        is_ahead: Whether the next transitions are read while some are applied, where a view is built anew.
     """
 
     def __init__(
@@ -50,14 +53,15 @@ class LedgerApplier:
         *,
         metrics: Metrics,
         without: frozenset[str] = frozenset(),
+        is_ahead: bool = False,
     ) -> None:
         self._log = log
         self._view = view
         self._audit = audit
         self._metrics = metrics
         self._without = without
+        self._sender = _Ahead if is_ahead else _AtOnce
         self._applied: dict[tuple[str, int], int] = {}
-        self._decided: list[int] = []
 
     def catch_up(self) -> None:
         """Apply what there is to apply, in every partition.
@@ -104,33 +108,82 @@ class LedgerApplier:
                 f"the view of ledger partition {partition} stands at {applied}, the audit is from {low} to {end}"
             )
         steps: list[Step] = []
+        decided: list[int] = []
         at = applied
-        for record in self._log.read(self._audit, partition, applied, end) if applied < end else ():
-            change = change_of(read_audit(record.value))
-            if change is None or (not isinstance(change, Retired) and change.generation in self._without):
-                continue
-            if isinstance(change, Retired):
-                self._send(namespace, partition, steps)
-                self._view.retire(namespace, partition, change.generation, applied=at, following=record.offset + 1)
-            else:
-                steps.append(Step(change.key, change.record_json, change.generation, at, record.offset + 1))
-                if change.decided_at is not None:
-                    self._decided.append(change.decided_at)
-            at = record.offset + 1
-            if len(steps) >= STEPS_TOGETHER:
-                self._send(namespace, partition, steps)
-        self._send(namespace, partition, steps)
+        with self._sender(lambda *batch: self._send(namespace, partition, *batch)) as sender:
+            for record in self._log.read(self._audit, partition, applied, end) if applied < end else ():
+                change = change_of(read_audit(record.value))
+                if change is None or (not isinstance(change, Retired) and change.generation in self._without):
+                    continue
+                if isinstance(change, Retired):
+                    sender.send(steps, decided)
+                    sender.wait()
+                    steps, decided = [], []
+                    self._view.retire(namespace, partition, change.generation, applied=at, following=record.offset + 1)
+                else:
+                    steps.append(Step(change.key, change.record_json, change.generation, at, record.offset + 1))
+                    if change.decided_at is not None:
+                        decided.append(change.decided_at)
+                at = record.offset + 1
+                if len(steps) >= STEPS_TOGETHER:
+                    sender.send(steps, decided)
+                    steps, decided = [], []
+            sender.send(steps, decided)
         self._view.advance(namespace, partition, applied=at, following=end, end=end)
         return end
 
-    def _send(self, namespace: str, partition: int, steps: list[Step]) -> None:
-        decided, self._decided = self._decided, []
+    def _send(self, namespace: str, partition: int, steps: list[Step], decided: list[int]) -> None:
         if steps:
             self._view.apply(namespace, partition, steps)
             self._metrics.count("ledger_view_transitions_total", len(steps))
-            steps.clear()
             for decided_ms in decided:
                 self._metrics.observe("ledger_automatic_window_seconds", max(0.0, time.time() - decided_ms / 1000))
+
+
+class _AtOnce:
+    """Sends transitions, and waits until they are applied."""
+
+    def __init__(self, apply: Callable[[list[Step], list[int]], None]) -> None:
+        self.send = apply
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def wait(self) -> None:
+        """Wait until everything that was sent is applied: it is."""
+
+
+class _Ahead:
+    """Sends transitions while the next are read, one batch at a time; what is wrong with one is raised at the next."""
+
+    def __init__(self, apply: Callable[[list[Step], list[int]], None]) -> None:
+        self._apply = apply
+        self._pool = ThreadPoolExecutor(1)
+        self._sent: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        try:
+            if failed is None:
+                self.wait()
+        finally:
+            self._pool.shutdown()
+
+    def send(self, steps: list[Step], decided: list[int]) -> None:
+        """Send a batch once the one before it is applied."""
+        self.wait()
+        self._sent = self._pool.submit(self._apply, steps, decided)
+
+    def wait(self) -> None:
+        """Wait until everything that was sent is applied."""
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sent.result()
 
 
 class ApplierThread:

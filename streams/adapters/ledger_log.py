@@ -65,7 +65,7 @@ class LedgerLog:
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "group.id": "pratique.ledger-log",
-            "fetch.wait.max.ms": 50,  # what stands at a partition's end is a marker, which is passed by the next fetch
+            "fetch.wait.max.ms": 10,  # what stands at a partition's end is a marker, which is passed by the next fetch
             **configuration,
         }
         self._reader = Consumer({**common, "isolation.level": "read_committed"})

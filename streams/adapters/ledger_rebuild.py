@@ -59,6 +59,7 @@ class ViewRebuild:
         namespace: str,
         progress: Callable[[int, int], None] = lambda *_: None,
         *,
+        without: frozenset[str] | None = None,
         beside: Callable[[str, Sequence[int], frozenset[str]], Iterable[object]] | None = None,
     ) -> None:
         """Fill a new namespace.
@@ -66,6 +67,7 @@ class ViewRebuild:
         Args:
             namespace: Its name.
             progress: Told how many partitions are done, of how many.
+            without: Key generations to leave out; those that every partition has retired, where none are named.
             beside: Fills partitions of a namespace, without some key generations, at the same time, and yields for each
                 that is done; an audit of fewer than ``MANY`` records is filled here, one partition after the other.
 
@@ -73,7 +75,7 @@ class ViewRebuild:
             RefusedError: The audit's beginning is gone, or it holds what can't be applied.
             UnavailableError: Redis or the broker does not answer.
         """
-        without = self.retired()
+        without = self.retired() if without is None else without
         applier = LedgerApplier(self._log, self._view, self._audit, metrics=self._metrics, without=without)
         partitions = range(self.partition_count)
         records = sum([self._opened(namespace, partition) for partition in partitions])
@@ -106,8 +108,4 @@ class ViewRebuild:
         Raises:
             UnavailableError: Redis does not answer.
         """
-        dropped = 0
-        for name, partitions in self._maintenance.namespaces().items():
-            if name.isdecimal() and int(name) < int(namespace):
-                dropped += self._maintenance.drop(name, max(partitions) + 1)
-        return dropped
+        return self._maintenance.drop(goes=lambda name: name.isdecimal() and int(name) < int(namespace))

@@ -15,8 +15,9 @@ local function refuse(code)
   return redis.error_reply('VIEW_' .. code)
 end
 
--- KEYS: partition's meta, and for each transition its entry list and its segment's index. ARGV: offset applied so far, and
--- for each transition: next offset, record, count's field, key generation.
+-- KEYS: partition's meta, indexes of segments, and each transition's entry list. ARGV: offset applied so far, number of
+-- indexes, of each its count's field and key generation, the transitions' next offsets and the numbers of their indexes,
+-- both divided by blanks, and their records: what a transition has in its own is as little as can be, there are millions.
 -- Transitions are applied in order, each in full or not at all; the first that is refused ends it.
 local function apply(keys, args)
   local meta = redis.call('HMGET', keys[1], 'schema', 'applied')
@@ -61,22 +62,27 @@ local function apply(keys, args)
     return false
   end
 
+  local indexes = tonumber(args[2])
+  local records = 4 + 2 * indexes -- arguments before the first record
+  local offsets, numbers = string.gmatch(args[records - 1], '%d+'), string.gmatch(args[records], '%d+')
   -- Whatever an entry raises, what was done before it is counted.
-  local at, raised = 1, nil
-  for place = 2, #keys, 2 do
-    local ran, answer = pcall(put, keys[place], keys[place + 1], args[at + 1], args[at + 2], args[at + 3], args[at + 4])
+  local last, raised
+  for place = 1, #keys - 1 - indexes do
+    local following, number = offsets(), tonumber(numbers())
+    local entries, index, record = keys[1 + indexes + place], keys[1 + number], args[records + place]
+    local ran, answer = pcall(put, entries, index, following, record, args[1 + 2 * number], args[2 + 2 * number])
     if not ran then
       raised = answer
     else
       refused = answer
     end
     if raised or refused then break end
-    at = at + 4
+    last = following
   end
   for field, by in pairs(counts) do
     if by ~= 0 then redis.call('HINCRBY', keys[1], field, by) end
   end
-  if at > 1 then redis.call('HSET', keys[1], 'applied', args[at - 3]) end
+  if last then redis.call('HSET', keys[1], 'applied', last) end
   if raised then return type(raised) == 'table' and raised or redis.error_reply(tostring(raised)) end
   if refused then return refuse(refused) end
   return redis.status_reply('OK')

@@ -21,7 +21,7 @@ from redis.exceptions import ResponseError
 
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters.redis_connect import REDIS_ERRORS, each_server
-from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, meta_key, tag
+from streams.adapters.redis_keys import POINTER, Pointer, count_field, index_key, meta_key, tag
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.errors import LedgerViewIncompleteError
@@ -32,6 +32,8 @@ CALL_STEPS: Final = 50
 """Transitions of one call: nobody is served before it is done, so that it must not take long."""
 
 _PREFIX: Final = "VIEW_"
+_TAG: Final = "{pratique:"
+_ANY: Final = _TAG + "*}:*"
 
 
 class ViewConflictError(RefusedError):
@@ -71,10 +73,12 @@ class RedisLedger:
     Args:
         tenant: A connection of the identity that changes tenants' entries.
         everyone: A connection of the identity that changes global entries.
+        call_steps: Transitions of one call at most.
     """
 
-    def __init__(self, tenant: Redis, everyone: Redis) -> None:
+    def __init__(self, tenant: Redis, everyone: Redis, *, call_steps: int = CALL_STEPS) -> None:
         self._clients = {Scope.TENANT: tenant, Scope.GLOBAL: everyone}
+        self._call_steps = call_steps
 
     def pointer(self) -> Pointer:
         """Return what look-ups read.
@@ -103,7 +107,7 @@ class RedisLedger:
         """
         for scope, run in _runs(steps):
             with self._clients[scope].pipeline(transaction=False) as pipeline:
-                for together in _calls(run):
+                for together in _calls(run, self._call_steps):
                     _call(pipeline, namespace, partition, together)
                 # Offsets are compared, so whatever comes after a refusal is refused as well.
                 replies = _asked(lambda pipeline=pipeline: pipeline.execute(raise_on_error=False))  # type: ignore[misc]
@@ -200,40 +204,34 @@ class ViewMaintenance:
         }
         _asked(lambda: self._client.hset(POINTER, mapping=stated))
 
-    def namespaces(self) -> dict[str, set[int]]:
-        """Return the namespaces that there are, and of which partitions each has something.
+    def drop(self, *, goes: Callable[[str], bool]) -> int:
+        """Drop namespaces; return how many keys they had.
 
-        Raises:
-            UnavailableError: Redis does not answer.
-        """
-        found: dict[str, set[int]] = {}
-        keys = self._client.scan_iter("{pratique:*}:*", DROP_KEYS)
-        while together := _asked(lambda: list(islice(keys, DROP_KEYS))):
-            for key in together:
-                namespace, _, partition = key.partition("}")[0].removeprefix("{pratique:").rpartition(":")
-                if partition.isdecimal():
-                    found.setdefault(namespace, set()).add(int(partition))
-        return found
+        All keys are passed once, whatever goes: looking for a namespace's own reads all the others' as well.
 
-    def drop(self, namespace: str, partition_count: int) -> int:
-        """Drop a namespace; return how many keys it had.
+        Args:
+            goes: Whether a namespace of this name is to go.
 
         Raises:
             UnavailableError: Redis does not answer.
         """
         dropped = 0
-        for partition in range(partition_count):
-            found = self._client.scan_iter(tag(namespace, partition) + "*", DROP_KEYS)
-            while keys := _asked(lambda found=found: list(islice(found, DROP_KEYS))):  # type: ignore[misc]
+        found = self._client.scan_iter(_ANY, DROP_KEYS)
+        while together := _asked(lambda: list(islice(found, DROP_KEYS))):
+            if keys := [key for key in together if goes(_namespace_of(key))]:
                 dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
         return dropped
 
 
-def _calls(steps: Sequence[Step]) -> Iterator[list[Step]]:
+def _namespace_of(key: str) -> str:
+    return key.partition("}")[0].removeprefix(_TAG).rpartition(":")[0]
+
+
+def _calls(steps: Sequence[Step], most: int) -> Iterator[list[Step]]:
     """Yield what one call applies: transitions of which each begins where the one before it ends."""
     call: list[Step] = []
     for step in steps:
-        if call and (len(call) == CALL_STEPS or step.applied != call[-1].following):
+        if call and (len(call) == most or step.applied != call[-1].following):
             yield call
             call = []
         call.append(step)
@@ -242,13 +240,19 @@ def _calls(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 def _call(pipeline: Pipeline, namespace: str, partition: int, steps: Sequence[Step]) -> None:
+    prefix = tag(namespace, partition)
+    indexes: dict[tuple[Scope, str, str], int] = {}
+    numbers = [
+        indexes.setdefault((step.key.scope, step.key.segment, step.generation), len(indexes) + 1) for step in steps
+    ]
     keys = [meta_key(namespace, partition)]
-    arguments = [str(steps[0].applied)]
-    for step in steps:
-        scope, segment = step.key.scope.value, step.key.segment
-        keys.append(entry_key(namespace, partition, step.key))
-        keys.append(index_key(namespace, partition, scope, segment, step.generation))
-        arguments += (str(step.following), step.record_json, count_field(scope, segment), step.generation)
+    arguments = [str(steps[0].applied), str(len(indexes))]
+    for scope, segment, generation in indexes:
+        keys.append(index_key(namespace, partition, scope.value, segment, generation))
+        arguments += (count_field(scope.value, segment), generation)
+    keys += [prefix + step.key.view_key for step in steps]
+    arguments += (" ".join([str(step.following) for step in steps]), " ".join(map(str, numbers)))
+    arguments += [step.record_json for step in steps]
     pipeline.fcall("pratique_apply", len(keys), *keys, *arguments)
 
 

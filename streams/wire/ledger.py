@@ -18,7 +18,7 @@ from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel, LogRecord, Output
 from streams.domain.quarantine.generation import RETIREMENT_SCHEMA_VERSION
 from streams.domain.quarantine.ledger_key import LedgerKey
-from streams.domain.quarantine.record import parse_record
+from streams.domain.quarantine.record import parse_record_key
 from streams.errors import LedgerBrokenError
 from streams.wire.dead_letter import dead_letter
 
@@ -139,7 +139,7 @@ def change_of(entry: AuditEntry) -> Transition | Retired | None:
             if command["schema_version"] != RETIREMENT_SCHEMA_VERSION:
                 raise LedgerBrokenError("the audit topic holds a transition without its record")
             return Retired(generation)
-        key = parse_record(entry.record_json).key
+        key = parse_record_key(entry.record_json)
         return Transition(key, entry.record_json, generation, command.get("replaces"), command.get("decided_at"))
     except (ValueError, KeyError, TypeError, MalformedError):
         raise LedgerBrokenError("the audit topic holds a transition without its command") from None

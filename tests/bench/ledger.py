@@ -3,9 +3,9 @@
 ``python -m tests.bench.ledger`` measures them alone, by default with fewer fingerprints than ``make bench`` does.
 
 The contract: one ``measure`` is one stack. What each figure is held to is measured beside it, round by round, and the
-ratio is that of the medians: a raw Redis with the same keys and values (an entry's key in the view, its newest record),
-a raw consumer of the same topic, a raw transactional producer of the same records. A ledger of ``SMALL`` fingerprints
-is asked in the same rounds as the whole one.
+ratio is the median of the rounds': a raw Redis with the same keys and values (an entry's key in the view, its newest
+record), a raw consumer of the same topic, a raw transactional producer of the same records. A ledger of ``SMALL``
+fingerprints is asked in the same rounds as the whole one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from streams.domain.quarantine.command import sign_command
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from tests.bench import ledger_raw
 from tests.bench.ledger_records import PATIENCE_SECONDS, TENANT, TENANTS, Population, transactional, write, written
-from tests.bench.ledger_speed import LedgerSpeed, bounds
+from tests.bench.ledger_speed import LedgerSpeed, bounds, median_ratio, slower
 from topologies.bootstrap.ledger_view import fingerprint_keys, rebuild
 from topologies.bootstrap.policy import publish_policy
 from topologies.catalog import QUARANTINE_AUDIT, QUARANTINE_COMMANDS, QUARANTINE_LEDGER
@@ -142,6 +142,7 @@ class _Bench:
             "rebuilt_per_second": statistics.median(rebuilt),
             "raw_consumed_per_second": statistics.median(consumed),
             "raw_written_per_second": statistics.median(put),
+            "rebuild_ratio": median_ratio(rebuilt, slower(consumed, put)),
             **memory,
         }
 
@@ -175,7 +176,12 @@ class _Bench:
                 ("raw_read_unknown_ms", read(unknown)),
             ):
                 times.setdefault(name, []).append(seconds)
-        return {name: statistics.median(seconds) * 1000 / LOOKUPS for name, seconds in times.items()}
+        return {
+            **{name: statistics.median(seconds) * 1000 / LOOKUPS for name, seconds in times.items()},
+            "lookup_ratio": median_ratio(times["raw_read_ms"], times["lookup_ms"]),
+            "lookup_unknown_ratio": median_ratio(times["raw_read_unknown_ms"], times["lookup_unknown_ms"]),
+            "lookup_flat_ratio": median_ratio(times["lookup_ms"], times["lookup_small_ms"]),
+        }
 
     def transitions(self, number: int) -> dict[str, float]:
         """Have the ledger app put more in, in turn with a raw producer of what that writes."""
@@ -198,6 +204,7 @@ class _Bench:
             "taken_over_seconds": taken_over,
             "transitions_per_second": statistics.median(served[1:]),
             "raw_transactions_per_second": statistics.median(raw[1:]),
+            "transition_ratio": median_ratio(served[1:], raw[1:]),
         }
 
     def _rebuild(self) -> float:

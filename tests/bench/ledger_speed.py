@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -24,6 +26,11 @@ class LedgerSpeed:
         view_bytes: What the view's Redis holds more than with an empty view.
         raw_bytes: What a raw Redis holds more than an empty one.
         taken_over_seconds: From a writer's start to its being ready.
+        lookup_ratio: Look-ups of what is quarantined, of raw reads: of each round, the median of them.
+        lookup_unknown_ratio: Look-ups of what is not, likewise.
+        lookup_flat_ratio: How long look-ups take of those in a ledger of a thousand, likewise.
+        transition_ratio: Transitions, of raw transactions, likewise.
+        rebuild_ratio: Rebuilds, of the slower of consuming and writing in the same round, likewise.
     """
 
     fingerprints: int
@@ -40,6 +47,11 @@ class LedgerSpeed:
     view_bytes: float
     raw_bytes: float
     taken_over_seconds: float
+    lookup_ratio: float
+    lookup_unknown_ratio: float
+    lookup_flat_ratio: float
+    transition_ratio: float
+    rebuild_ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +78,31 @@ class Bound:
 
 def bounds(speed: LedgerSpeed) -> tuple[Bound, ...]:
     """Return what a measurement is held to."""
-    slower_raw = min(speed.raw_consumed_per_second, speed.raw_written_per_second)
-    lookups = min(speed.raw_read_ms / speed.lookup_ms, speed.raw_read_unknown_ms / speed.lookup_unknown_ms)
+    lookups = min(speed.lookup_ratio, speed.lookup_unknown_ratio)
     return (
         Bound("look-up of 32, of a raw pipelined read", lookups, least=0.5),
-        Bound("look-up in all, of one in a thousand", speed.lookup_ms / speed.lookup_small_ms, most=1.25),
-        Bound(
-            "transitions, of raw transactions",
-            speed.transitions_per_second / speed.raw_transactions_per_second,
-            least=0.1,
-        ),
-        Bound("rebuild, of the slower of raw consume and write", speed.rebuilt_per_second / slower_raw, least=0.5),
+        Bound("look-up in all, of one in a thousand", speed.lookup_flat_ratio, most=1.25),
+        Bound("transitions, of raw transactions", speed.transition_ratio, least=0.1),
+        Bound("rebuild, of the slower of raw consume and write", speed.rebuild_ratio, least=0.5),
         Bound("memory, of raw Redis", speed.view_bytes / speed.raw_bytes, most=1.3),
     )
+
+
+def median_ratio(measured: Sequence[float], raw: Sequence[float]) -> float:
+    """Return the median of what each round comes to of what it is held to, which was measured in the same round.
+
+    A machine's speed changes between rounds more than within one.
+
+    Raises:
+        ValueError: There are not as many of both, or none.
+    """
+    return statistics.median([value / held_to for value, held_to in zip(measured, raw, strict=True)])
+
+
+def slower(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Return the slower rate of each round.
+
+    Raises:
+        ValueError: There are not as many of both.
+    """
+    return [min(rates) for rates in zip(first, second, strict=True)]

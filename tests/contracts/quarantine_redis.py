@@ -51,7 +51,7 @@ class View:
         """Begin anew, empty and complete."""
         maintenance, ledger = ViewMaintenance(self.admin), self.ledger
         maintenance.load_functions()
-        maintenance.drop(namespace, PARTITIONS)
+        maintenance.drop(goes=namespace.__eq__)
         for partition in range(PARTITIONS):
             maintenance.open(namespace, partition, first=0)
             ledger.advance(namespace, partition, applied=0, following=0, end=0)

@@ -319,7 +319,7 @@ def test_namespace_is_opened_once_and_dropped_whole(server: ViewServer) -> None:
     server.apply(ADD, EVERYONE)
     with pytest.raises(ViewConflictError, match="EXISTS"):
         maintenance.open(*PLACE, first=0)
-    assert maintenance.drop(NAMESPACE, PARTITIONS) == PARTITIONS + 4
+    assert maintenance.drop(goes=NAMESPACE.__eq__) == PARTITIONS + 4
     assert maintenance.pointer() == Pointer(NAMESPACE, PARTITIONS, "g1")
 
 
@@ -329,9 +329,9 @@ def test_namespace_is_opened_once_and_dropped_whole(server: ViewServer) -> None:
 def apply_as(server: ViewServer, identity: RedisIdentity, made: QuarantineRecord) -> None:
     place = (NAMESPACE, made.key.partition(PARTITIONS))
     scope, segment = made.key.scope.value, made.key.segment
-    keys = (meta_key(*place), entry_key(*place, made.key), index_key(*place, scope, segment, "g1"))
+    keys = (meta_key(*place), index_key(*place, scope, segment, "g1"), entry_key(*place, made.key))
     field = count_field(scope, segment)
-    server.client(identity).fcall("pratique_apply", len(keys), *keys, "0", "1", made.text, field, "g1")
+    server.client(identity).fcall("pratique_apply", len(keys), *keys, "0", "1", field, "g1", "1", "1", made.text)
 
 
 @pytest.mark.parametrize(

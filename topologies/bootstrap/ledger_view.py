@@ -39,6 +39,8 @@ from topologies.settings import Settings
 SECOND_LOOK_SECONDS: Final = 1.0
 MOST_PROCESSES: Final = 4
 """Processes of a rebuild: Redis, which is one, is what more of them would wait for."""
+REBUILD_CALL_STEPS: Final = 125
+"""Transitions of one of a rebuild's calls: Redis waits for its disk after each, and look-ups wait with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +165,10 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         metrics = PrometheusMetrics({"app": "rebuild"})
         building = ViewRebuild(log, maintenance, RedisLedger(client, client), QUARANTINE_AUDIT, metrics)
         before = maintenance.pointer()
-        _generations(settings, before, building.retired())
+        retired = building.retired()
+        _generations(settings, before, retired)
         namespace = _next_namespace(before)
-        building.fill(namespace, progress, beside=partial(_beside, settings))
+        building.fill(namespace, progress, without=retired, beside=partial(_beside, settings))
         before = maintenance.pointer()  # a rotation may have gone on meanwhile
         generation, following = _generations(settings, before, building.retired())
         maintenance.flip(Pointer(namespace, building.partition_count, generation, following))
@@ -217,7 +220,8 @@ def _fill(settings: Settings, namespace: str, partition: int, without: frozenset
     log = LedgerLog(settings.connection)
     try:
         metrics = PrometheusMetrics({"app": "rebuild"})
-        applier = LedgerApplier(log, RedisLedger(client, client), QUARANTINE_AUDIT, metrics=metrics, without=without)
+        view = RedisLedger(client, client, call_steps=REBUILD_CALL_STEPS)
+        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics, without=without, is_ahead=True)
         applier.catch_up_with(namespace, partition)
     except RefusedError as error:  # errors cross as the two kinds that they are: what else they hold does not
         raise RefusedError(str(error)) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds
+from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds, median_ratio, slower
 
 JUST: LedgerSpeed = LedgerSpeed(
     fingerprints=1_000_000,
@@ -24,6 +24,11 @@ JUST: LedgerSpeed = LedgerSpeed(
     view_bytes=1300.0,
     raw_bytes=1000.0,
     taken_over_seconds=1.0,
+    lookup_ratio=0.5,
+    lookup_unknown_ratio=0.5,
+    lookup_flat_ratio=1.25,
+    transition_ratio=0.1,
+    rebuild_ratio=0.5,
 )
 """Just within every bound."""
 
@@ -35,12 +40,11 @@ def test_everything_just_within_its_bound_is_kept() -> None:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("look-up of 32", {"raw_read_ms": 0.9}),
-        ("look-up of 32", {"lookup_unknown_ms": 1.1}),
-        ("look-up in all", {"lookup_small_ms": 1.5}),
-        ("transitions", {"transitions_per_second": 99.0}),
-        ("transitions", {"raw_transactions_per_second": 1001.0}),
-        ("rebuild", {"rebuilt_per_second": 49.0}),
+        ("look-up of 32", {"lookup_ratio": 0.49}),
+        ("look-up of 32", {"lookup_unknown_ratio": 0.49}),
+        ("look-up in all", {"lookup_flat_ratio": 1.26}),
+        ("transitions", {"transition_ratio": 0.099}),
+        ("rebuild", {"rebuild_ratio": 0.49}),
         ("memory", {"view_bytes": 1301.0}),
     ],
 )
@@ -49,11 +53,14 @@ def test_what_is_beyond_its_bound_alone_is_missed(name: str, changes: dict[str, 
     assert [found for found in missed if found.startswith(name)] == missed != []
 
 
-def test_rebuild_is_held_to_the_slower_of_both() -> None:
-    (ratio,) = [bound.value for bound in bounds(JUST) if bound.name.startswith("rebuild")]
-    assert ratio == 0.5
-    swapped = replace(JUST, raw_consumed_per_second=100.0, raw_written_per_second=300.0)
-    assert bounds(swapped) == bounds(JUST)
+def test_each_round_is_held_to_the_slower_of_both() -> None:
+    assert slower([300.0, 100.0], [100.0, 300.0]) == [100.0, 100.0]
+
+
+def test_a_ratio_is_of_rounds_and_not_of_a_machine_that_slows_down() -> None:
+    assert median_ratio([50.0, 30.0, 2.0], [100.0, 50.0, 5.0]) == 0.5
+    with pytest.raises(ValueError, match="zip"):
+        median_ratio([1.0], [1.0, 2.0])
 
 
 def test_bound_without_a_largest_value_is_bounded_below_alone() -> None:

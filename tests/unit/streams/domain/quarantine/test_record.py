@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from pratique.contract.document import SAFE_ID
 from pratique.contract.partitioning import partition_of
 from pratique.errors import MalformedError
+from streams.domain.quarantine import record as record_module
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
-from streams.domain.quarantine.record import Action, QuarantineRecord, as_identifier, parse_record
+from streams.domain.quarantine.record import Action, QuarantineRecord, as_identifier, parse_record, parse_record_key
 from tests.unit.streams.domain.quarantine.builders import FINGERPRINT, record
 
 IDENTIFIER = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
@@ -109,6 +111,41 @@ def test_anything_else_is_malformed(spoil: Any) -> None:  # noqa: ANN401 - a fun
     assert spoilt != text
     with pytest.raises(MalformedError):
         parse_record(spoilt)
+
+
+@given(
+    RECORDS,
+    st.sampled_from(["text", "digest"]),
+    st.integers(0, 600),
+    st.integers(0, 3),
+    st.sampled_from(['"', "\\", ",", "0", "1", "A", "null", "\u00e9", " ", "\n", "", "global", '"x":1,']),
+)
+def test_what_is_read_at_once_is_read_strictly_as_well(
+    made: QuarantineRecord, stays: str, at: int, gone: int, put: str
+) -> None:
+    text = made.text
+    spoilt = text[: at % len(text)] + put + text[at % len(text) + gone :]
+    if stays == "digest":  # its event id is that of what is left
+        base = re.sub(r',"event_id":"[^"]*"', "", spoilt, count=1)
+        event_id = hashlib.sha256(base.encode()).hexdigest()
+        spoilt = re.sub(r'"event_id":"[^"]*"', f'"event_id":"{event_id}"', spoilt, count=1)
+    at_once = read(spoilt)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_module, "_plain", lambda _: None)
+        assert read(spoilt) == at_once
+        assert read(text) == (made, made.key)
+
+
+def read(text: str) -> tuple[QuarantineRecord, LedgerKey] | None:
+    """Return a text's record and key; none where either is refused."""
+    try:
+        record_of, key_of = parse_record(text), parse_record_key(text)
+    except MalformedError:
+        for parse in (parse_record, parse_record_key):
+            with pytest.raises(MalformedError):
+                parse(text)
+        return None
+    return record_of, key_of
 
 
 @given(KEYS, st.integers(1, 64))
