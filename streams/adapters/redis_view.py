@@ -151,15 +151,22 @@ class RedisQuarantineView:
     def _answer(
         self, pointer: Pointer, fingerprints: Sequence[str], segments: Sequence[_Segment], answers: Sequence[Any]
     ) -> Looked:
-        known: set[str] = set()
+        known: dict[Scope, set[str]] = {}
         staleness_ms, positions = 0, []
         for segment, (facts, size, moment, members, present, heads) in zip(segments, answers, strict=True):
             now_ms = int(moment[0]) * 1000 + int(moment[1]) // 1000
             applied, age_ms = self._check_facts(facts, int(size), now_ms)
             staleness_ms = max(staleness_ms, age_ms)
             positions.append(f"{segment.partition}@{applied}")
-            known.update(_quarantined(segment, fingerprints, members, present, heads))
-        return Looked(frozenset(known), f"{pointer.namespace}:{','.join(positions)}", staleness_ms, pointer.generation)
+            known[segment.scope] = set(_quarantined(segment, fingerprints, members, present, heads))
+        return Looked(
+            known=frozenset().union(*known.values()),
+            position=f"{pointer.namespace}:{','.join(positions)}",
+            staleness_ms=staleness_ms,
+            generation=pointer.generation,
+            following=pointer.following,
+            own=frozenset(known[Scope.TENANT]),
+        )
 
     def _check_facts(self, facts: Sequence[str | None], size: int, now_ms: int) -> tuple[int, int]:
         schema, applied, refreshed, count = facts

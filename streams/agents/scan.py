@@ -14,15 +14,16 @@ from typing import Final
 
 from pratique.contract.canonical import canonical_json
 from pratique.contract.reasons import Reason, ReasonCode
-from pratique.contract.records import EvidenceKind, Receipt, StatedReason
+from pratique.contract.records import EvidenceKind, Nomination, Receipt, StatedReason
 from streams.agents.workers import Sources, Task, error_receipt
 from streams.application.laundering import is_steered, with_laundering
-from streams.application.nominating import nominate_summary
+from streams.application.nominating import nominate_candidate
 from streams.application.ports.detection import ScanPool
 from streams.application.ports.quarantine import FingerprintKeys
 from streams.application.scanning import ScanResult, scan_compaction
 from streams.domain.compaction.candidate import Candidate, CandidateRefused
 from streams.domain.policy.model import PolicySet
+from streams.domain.quarantine.automatic import NARRATIVE, SUMMARY
 from streams.wire.candidate import read_under
 
 LOG: Final = logging.getLogger(__name__)
@@ -91,13 +92,21 @@ class ScanJudge:
         ):
             return receipt
         try:
-            key = await asyncio.to_thread(self._keys.current)
-            summary = candidate.context.summary_text
-            nomination = await asyncio.to_thread(nominate_summary, summary, result.reasons, policy_set, key)
+            nomination = await asyncio.to_thread(_nomination, self._keys, candidate, result, policy_set)
         except Exception as error:  # noqa: BLE001 - whatever keeps the key away: the verdict does not depend on it
             LOG.error("nothing is nominated: %s", type(error).__name__)  # noqa: TRY400 - a trace may name a key's file
             return receipt
         return receipt if nomination is None else replace(receipt, nomination=nomination)
+
+
+def _nomination(
+    keys: FingerprintKeys, candidate: Candidate, result: ScanResult, policy_set: PolicySet
+) -> Nomination | None:
+    context = candidate.context
+    texts = {SUMMARY: context.summary_text}
+    if context.narrative_text is not None:
+        texts[NARRATIVE] = context.narrative_text
+    return nominate_candidate(texts, result.reasons, policy_set, keys.all())
 
 
 def _receipt(result: ScanResult) -> Receipt:

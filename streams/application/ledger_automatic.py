@@ -22,7 +22,7 @@ from streams.domain.quarantine.automatic import LIFETIME_MS, AutomaticAddition, 
 from streams.domain.quarantine.command import Command
 from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.domain.quarantine.record import Action, QuarantineRecord
-from streams.domain.quarantine.review import Denied, Granted, Left, Reviews, ReviewState
+from streams.domain.quarantine.review import Denied, Granted, Left, Other, Released, Reviews, ReviewState
 from streams.domain.quarantine.transition import Head
 from streams.errors import CommandRefusedError
 
@@ -179,6 +179,19 @@ class AutomaticEntries:
             return Decision(key.record_key, None, told, None, automatic=judged.code.value)
         self._reviews.put(key, judged.review)
         reviewed = Reviewed(key.record_key, judged.review)
+        if isinstance(judged, Released):
+            return Decision(key.record_key, None, None, None, reviewed=reviewed, automatic="released")
+        return self._granted(record, signer, addition, judged, reviewed)
+
+    def _granted(
+        self,
+        record: LogRecord,
+        signer: Authenticated,
+        addition: AutomaticAddition,
+        judged: Granted,
+        reviewed: Reviewed,
+    ) -> Decision:
+        key = addition.key
         if judged.revision is None:
             audit = self._book.audit(record, signer.key_id, ReasonCode.LEDGER_REVIEW_PENDING, signer.payload)
             return Decision(key.record_key, None, audit, None, reviewed=reviewed, automatic="pending")
@@ -223,7 +236,7 @@ class AutomaticEntries:
         has_end = known is not None and known.state == ReviewState.EFFECTIVE.value
         return head is not None and head.quarantined and not has_end
 
-    def _judged(self, addition: AutomaticAddition, rules: Rules, at_ms: int) -> Left | Denied | Granted:
+    def _judged(self, addition: AutomaticAddition, rules: Rules, at_ms: int) -> Left | Denied | Granted | Released:
         key = addition.key
         try:
             self._book.check_period(addition.decided_at, addition.decided_at + LIFETIME_MS, at_ms)
@@ -233,7 +246,14 @@ class AutomaticEntries:
         if self._book.is_retired(addition.key_generation):
             return self._reviews.denied(key, ReasonCode.LEDGER_GENERATION_DIFFERS, at_ms)
         room = self._book.room_of(key) - self._reviews.pending_of(key)
-        return self._reviews.judge(addition, rule, head=self._book.head(key), at_ms=at_ms, room=room)
+        others = [self._other(LedgerKey(key.scope, key.segment, mark)) for mark in addition.others]
+        head = self._book.head(key)
+        return self._reviews.judge(addition, rule, head=head, at_ms=at_ms, room=room, others=others)
+
+    def _other(self, key: LedgerKey) -> Other:
+        head, known = self._book.head(key), self._reviews.get(key)
+        generation = known.key_generation if known is not None else "" if head is None else head.key_generation
+        return Other(key, head, self._book.is_retired(generation))
 
     def _audit_of_end(self, record: QuarantineRecord, review: ReviewEntry, *, is_removal: bool) -> AuditEntry:
         ends_at = review.expires_at

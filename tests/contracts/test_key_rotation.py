@@ -21,8 +21,10 @@ from streams.adapters.redis_ledger import Step, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.application.fingerprinting import fingerprints
 from streams.application.ledger import LedgerLimits, LedgerPartition
+from streams.application.nominating import carried
 from streams.application.ports.log import Channel
 from streams.application.ports.quarantine import FingerprintKey
+from streams.domain.quarantine.carrying import carrying
 from streams.domain.quarantine.command import sign_command
 from streams.domain.quarantine.generation import Retirement, sign_retirement
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
@@ -31,6 +33,7 @@ from streams.errors import LedgerViewIncompleteError
 from streams.wire.ledger import Retired, change_of, outputs, read_audit
 from tests.contracts.quarantine_redis import NAMESPACE, PARTITIONS, ViewServer
 from tests.unit.streams.application.test_ledger import TRUST, Sent
+from tests.unit.streams.domain.quarantine.automatics import JOIN, nomination, verdict
 from tests.unit.streams.domain.quarantine.builders import MINUTE, NOW, TENANT, command, signer
 
 KEYS = tuple(FingerprintKey(name, name.encode() * 16) for name in ("g1", "g2", "g3"))
@@ -81,6 +84,19 @@ class World:
         made = command(action, 0 if head is None else head.revision, fingerprint=mark, key_generation=generation)
         made = replace(made, replaces=None if replaces is None else MARKS[text][replaces])
         return self.decide(sign_command(made, signer("curator")), made.key.record_key)
+
+    def meet(self, text: str, held: tuple[str, ...]) -> list[bool]:
+        """Have a scan process that holds these generations name a text, and the gate ask; return what was applied."""
+        marks = {name: MARKS[text][name] for name in held}
+        try:
+            looked = self.view.look_up(TENANT, {name: [mark] for name, mark in marks.items()})
+        except LedgerViewIncompleteError:
+            return []
+        named = nomination(carried=tuple(carried("entries[0].content", marks, looked)))
+        return [
+            self.decide(sign_command(made, signer("gate")), made.key.record_key)
+            for made in carrying(verdict(), named, JOIN)
+        ]
 
     def catch_up(self) -> None:
         """Have the view apply everything."""
@@ -150,6 +166,24 @@ class Rotation(RuleBasedStateMachine):
         ViewMaintenance(self.server.admin).flip(Pointer(NAMESPACE, PARTITIONS, generation))
         self.current = generation
 
+    @rule(generation=st.sampled_from(GENERATIONS))
+    def begin(self, generation: str) -> None:
+        """From now on the ledger is filled with a generation, whichever."""
+        ViewMaintenance(self.server.admin).flip(Pointer(NAMESPACE, PARTITIONS, self.current, generation))
+
+    @rule(text=st.sampled_from(TEXTS), held=st.sampled_from(HELD))
+    def meet(self, text: str, held: tuple[str, ...]) -> None:
+        """A memory is recalled, by what the view had of the ledger when it was last kept up to date."""
+        self.world.meet(text, held)
+
+    @invariant()
+    def nothing_released_comes_back(self) -> None:
+        for text in set(TEXTS) - self.world.quarantined:
+            heads = [
+                self.world.ledger.head(LedgerKey.of(Scope.TENANT, TENANT, MARKS[text][name])) for name in GENERATIONS
+            ]
+            assert not [head for head in heads if head is not None and head.quarantined]
+
     @precondition(lambda self: self.world.quarantined)
     @invariant()
     def nothing_quarantined_passes(self) -> None:
@@ -200,7 +234,33 @@ def test_rotation_step_by_step(server: ViewServer) -> None:
     assert recognised() == [False, True, False]
     maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
     assert recognised() == [False, True, False]
+    assert world.meet(TEXTS[0], both) == []
     made = Retirement(PARTITION, "g1", "ada", "login-1", "rotated", NOW - MINUTE, NOW + MINUTE)
     assert world.decide(sign_retirement(made, signer("global")), made.record_key)
     assert recognised() == [False, True, True]
     assert not world.put(Action.ADD, TEXTS[1], "g1")
+
+
+def test_what_is_recalled_is_carried_over_until_nothing_is_left(server: ViewServer) -> None:
+    server.reset()
+    world = World(server)
+    maintenance = ViewMaintenance(server.admin)
+    for text in TEXTS[:2]:
+        world.put(Action.ADD, text, "g1")
+    world.catch_up()
+    assert world.meet(TEXTS[0], ("g1", "g2")) == []  # nothing is being filled
+    maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
+    assert world.meet(TEXTS[2], ("g1", "g2")) == []  # is not quarantined
+    assert world.meet(TEXTS[0], ("g1",)) == []  # lacks the key
+    assert world.meet(TEXTS[0], ("g1", "g2")) == [True]
+    assert world.meet(TEXTS[0], ("g1", "g2")) == [False]  # the view does not know yet: the ledger does
+    world.put(Action.REMOVE, TEXTS[1], "g1")
+    assert world.meet(TEXTS[1], ("g1", "g2")) == [False]  # was taken out meanwhile
+    world.catch_up()
+    assert world.meet(TEXTS[0], ("g1", "g2")) == []
+    made = Retirement(PARTITION, "g1", "ada", "login-1", "rotated", NOW - MINUTE, NOW + MINUTE)
+    assert world.decide(sign_retirement(made, signer("global")), made.record_key)
+    world.catch_up()
+    maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
+    assert not world.passes(TEXTS[0], ("g2",))
+    assert world.passes(TEXTS[1], ("g2",))

@@ -55,6 +55,10 @@ def test_known_are_the_tenants_own_and_the_global_ones(server: ViewServer, view:
     server.apply(ADD, EVERYONE, record(tenant_id="tenant-b", fingerprint=THREE))
     looked = view.look_up(TENANT, {"g1": [ONE, TWO, THREE]})
     assert looked.known == {ONE, TWO}
+    assert looked.own == {ONE}
+    assert (looked.following, looked.filled) == ("", "g1")
+    ViewMaintenance(server.admin).flip(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
+    assert view.look_up(TENANT, {"g1": [ONE]}).filled == "g2"
     assert looked.generation == view.generation() == "g1"
     assert 0 <= looked.staleness_ms < 60_000
     assert looked.position.startswith(f"{NAMESPACE}:{PARTITION}@")

@@ -91,6 +91,7 @@ class FakeView:
 
     quarantined: dict[str, set[str]] = field(default_factory=dict)
     current: str = KEY.generation
+    following: str = ""
     failing: bool = False
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
@@ -105,8 +106,9 @@ class FakeView:
         self.asked.append((tenant_id, tuple(asked)))
         if self.failing:
             raise LedgerViewIncompleteError("the view is behind")
-        known = self.quarantined.get(tenant_id, set()) | self.quarantined.get("", set())
-        return Looked(frozenset(known & set(asked)), "0:17", 250, self.current)
+        own = self.quarantined.get(tenant_id, set()) & set(asked)
+        known = own | (self.quarantined.get("", set()) & set(asked))
+        return Looked(frozenset(known), "0:17", 250, self.current, self.following, frozenset(own))
 
 
 @dataclass

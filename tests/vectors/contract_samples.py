@@ -6,6 +6,7 @@ from typing import Final
 
 from pratique.contract.records import (
     AuditEntry,
+    CarriedText,
     Check,
     CompactionRequested,
     Decided,
@@ -108,7 +109,8 @@ RECEIPT: Final = Receipt(
         ("INJECTION", "SECRET"),
         "policy-1",
         "detector-1",
-        (NominatedText("candidate.summary_text", "e" * 64, ("SECRET",)),),
+        (NominatedText("candidate.summary_text", "e" * 64, ("SECRET",), ("f" * 64,)),),
+        (CarriedText("entries[0].content", "generation-2", "1" * 64, "2" * 64),),
     ),
 )
 VERDICT: Final = Verdict(

@@ -132,5 +132,7 @@ def _contents(value: bytes, origin: Origin) -> Iterator[str]:
             context = getattr(candidate, "context", None)
             if context is not None:
                 yield context.summary_text
+                if context.narrative_text is not None:
+                    yield context.narrative_text
     except MalformedError:
         return  # it had a verdict, so it was well formed; what is not is not it

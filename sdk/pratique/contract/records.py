@@ -233,11 +233,30 @@ class NominatedText:
         path: The field that it is, as reasons name it.
         fingerprint_hmac_sha256: Its fingerprint; the text itself is nowhere in evidence.
         codes: Reason codes that this worker found in it.
+        others: Its fingerprints under the other generations of the fingerprint key at hand, sorted.
     """
 
     path: str
     fingerprint_hmac_sha256: str
     codes: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedText:
+    """A text of the tenant's own ledger that stands there under another generation of the fingerprint key alone.
+
+    Attributes:
+        path: The field that it is, as reasons name it.
+        key_generation: The generation that the ledger is being filled with.
+        fingerprint_hmac_sha256: Its fingerprint under that one.
+        replaces: Its fingerprint that is quarantined.
+    """
+
+    path: str
+    key_generation: str
+    fingerprint_hmac_sha256: str
+    replaces: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +265,8 @@ class Nomination:
 
     Attributes:
         key_generation: The fingerprint key's generation.
-        codes: Reason codes that the rule lists; one of them must be found in a text.
-        policy_version: The policy that has the rule.
+        codes: Reason codes that the rule lists; one of them must be found in a text. None where policy has no rule.
+        policy_version: The policy.
         detector_version: The detector that it was judged with.
     """
 
@@ -256,6 +275,7 @@ class Nomination:
     policy_version: str
     detector_version: str
     texts: tuple[NominatedText, ...]
+    carried: tuple[CarriedText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +288,8 @@ class Receipt:
         scan_field_count: The number of fields of that population.
         versions: Names and versions of what judged.
         finding_ids: A recall's findings, one per entry.
-        nomination: The scan worker's alone, and only where the pinned policy has a rule of automatic quarantine.
+        nomination: The scan worker's alone, and only where the pinned policy has a rule of automatic quarantine, or
+            the fingerprint key is being rotated.
     """
 
     outcome: str

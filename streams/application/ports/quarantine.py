@@ -36,12 +36,21 @@ class Looked:
         position: What of the ledger the view has applied, as a verdict states it.
         staleness_ms: How long ago the view was last known to have applied everything, in milliseconds.
         generation: The key generation that is current.
+        following: The one that entries are being carried over to; empty where none is.
+        own: Those that are quarantined for the tenant itself, whatever else knows them.
     """
 
     known: frozenset[str]
     position: str
     staleness_ms: int
     generation: str
+    following: str = ""
+    own: frozenset[str] = frozenset()
+
+    @property
+    def filled(self) -> str:
+        """The key generation that entries are to be found under in time: what stands under another is carried over."""
+        return self.following or self.generation
 
 
 class QuarantineView(Protocol):

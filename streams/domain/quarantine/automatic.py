@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes, parse_json
-from pratique.contract.document import MAX_INTEGER, Fields
+from pratique.contract.document import HEX64, MAX_INTEGER, Fields
 from pratique.contract.dsse import seal
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import JoinKey, NominatedText, Nomination, Origin, StatedReason, Verdict, VerdictOutcome
@@ -47,10 +47,14 @@ MAX_PAYLOAD_BYTES: Final = 4 * 1024
 MAX_ADDITIONS: Final = 32
 """Most additions of one verdict; the rest is met again when it is recalled again."""
 
+MAX_OTHERS: Final = 8
+"""Most fingerprints that an addition names of the same text under other generations of the key."""
+
 SUMMARY: Final = "candidate.summary_text"
+NARRATIVE: Final = "candidate.narrative_text"
 CLAIMS: Final = "candidate.preserved_constraint_claims["
 _CONFLICT: Final = ReasonCode.PREDICATE_CONFLICT.value
-_PATH: Final = re.compile(r"candidate\.summary_text|entries\[[0-9]{1,4}\]\.content")
+_PATH: Final = re.compile(r"candidate\.(?:summary|narrative)_text|entries\[[0-9]{1,4}\]\.content")
 _FIELDS: Final = (
     "schema_version",
     "tenant_id",
@@ -68,6 +72,7 @@ _FIELDS: Final = (
     "path",
     "decided_at",
 )
+_OTHERS: Final = "other_fingerprints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class AutomaticAddition:
         codes: The reason codes that are the ground; sorted.
         path: The field of the request that the text was.
         decided_at: When the verdict was decided, in milliseconds since the epoch.
+        others: The same text's fingerprints under other generations of the key, sorted.
     """
 
     key: LedgerKey
@@ -96,6 +102,7 @@ class AutomaticAddition:
     request_sha256: str
     path: str
     decided_at: int
+    others: tuple[str, ...] = ()
 
     def record(self, revision: int) -> QuarantineRecord:
         """Return the record that it asks for, at a revision that the ledger chooses."""
@@ -113,8 +120,10 @@ class AutomaticAddition:
     @property
     def payload(self) -> bytes:
         """Its canonical JSON."""
+        others: dict[str, JsonValue] = {_OTHERS: list(self.others)} if self.others else {}
         return canonical_bytes(
             {
+                **others,
                 "schema_version": AUTOMATIC_SCHEMA_VERSION,
                 "tenant_id": self.key.tenant_id,
                 "fingerprint_hmac_sha256": self.key.fingerprint,
@@ -238,6 +247,7 @@ def _addition(
         request_sha256=key.request_sha256,
         path=text.path,
         decided_at=verdict.decided_at,
+        others=text.others,
     )
 
 
@@ -245,7 +255,9 @@ def _parsed(payload: bytes) -> AutomaticAddition:
     value: JsonValue = parse_json(payload, max_bytes=MAX_PAYLOAD_BYTES, max_depth=3)
     if canonical_bytes(value) != payload:
         raise MalformedError("automatic addition: is not canonical JSON")
-    fields = Fields(value, "automatic addition", _FIELDS, MalformedError)
+    has_others = isinstance(value, Mapping) and _OTHERS in value
+    expected = (*_FIELDS, _OTHERS) if has_others else _FIELDS
+    fields = Fields(value, "automatic addition", expected, MalformedError)
     fields.literal("schema_version", AUTOMATIC_SCHEMA_VERSION)
     path = fields.text("path", max_characters=64)
     if _PATH.fullmatch(path) is None:
@@ -268,4 +280,12 @@ def _parsed(payload: bytes) -> AutomaticAddition:
         request_sha256=fields.sha256("request_sha256"),
         path=path,
         decided_at=fields.integer("decided_at", minimum=0, maximum=MAX_INTEGER - LIFETIME_MS),
+        others=_others(fields) if has_others else (),
     )
+
+
+def _others(fields: Fields) -> tuple[str, ...]:
+    others = fields.texts(_OTHERS, maximum=MAX_OTHERS, max_characters=64)
+    if not all(map(HEX64.fullmatch, others)) or list(others) != sorted(set(others)):
+        raise fields.refusal(_OTHERS, "are no fingerprints, or not sorted")
+    return others

@@ -6,7 +6,9 @@ state, of the entry's head, of the policy's rule and of the moment at which the 
 nobody can fill or poison a ledger through what the gate reads:
 
 1. a rule of the policy at its newest must allow the addition; without one nothing is added;
-2. what stands, waits, or was ever taken out by a curator is left alone: an addition never comes back;
+2. what stands, waits, or was ever taken out by a curator is left alone: an addition never comes back. The same holds
+   where it does so under another generation of the fingerprint key; what was taken out there is known as RELEASED here
+   from then on, so that it stays out when the other generation is gone;
 3. a tenant's additions are limited by the rule's quota over the hour before, and by half of its room in the ledger, so
    that the other half is always the curators';
 4. what is added waits for a curator (REVIEW), unless the rule says that it counts at once, and ends in the rule's time.
@@ -30,7 +32,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
@@ -92,6 +94,32 @@ class Granted:
     revision: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A curator took the text out under another generation of the key: it does not come back under this one.
+
+    Attributes:
+        review: What is known of it from now on.
+    """
+
+    review: ReviewEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The same text's entry under another generation of the key.
+
+    Attributes:
+        key: Where it would be.
+        head: Its newest revision; none where there is no entry.
+        is_retired: Whether its generation is retired here: then nothing waits there any more.
+    """
+
+    key: LedgerKey
+    head: Head | None
+    is_retired: bool
+
+
 class Reviews:
     """What became of the automatic entries of one partition."""
 
@@ -144,8 +172,15 @@ class Reviews:
             heapq.heappush(self._ends, (entry.expires_at, key.record_key))
 
     def judge(
-        self, addition: AutomaticAddition, rule: QuarantineRule | None, *, head: Head | None, at_ms: int, room: int
-    ) -> Left | Denied | Granted:
+        self,
+        addition: AutomaticAddition,
+        rule: QuarantineRule | None,
+        *,
+        head: Head | None,
+        at_ms: int,
+        room: int,
+        others: Sequence[Other] = (),
+    ) -> Left | Denied | Granted | Released:
         """Return what becomes of an addition; nothing is changed but what was told.
 
         Args:
@@ -154,6 +189,7 @@ class Reviews:
             head: The entry's newest revision; none where there is no entry.
             at_ms: When the log took it, in milliseconds since the epoch.
             room: How many entries the tenant's automatic ones may still take.
+            others: The same text under other generations of the key.
         """
         if rule is None or not set(addition.codes) <= set(rule.codes):
             return self.denied(addition.key, ReasonCode.LEDGER_RULE_DENIES, at_ms)
@@ -163,6 +199,10 @@ class Reviews:
             return Left()
         if known is not None and head is not None and known.revision != head.revision:
             return Left()  # a curator has spoken since it ended
+        for other in others:
+            spoken = self._elsewhere(addition, other, at_ms)
+            if spoken is not None:
+                return spoken
         if room <= 0 or self._added_since(addition.key.place, at_ms) >= rule.hourly_quota:
             return self.denied(addition.key, ReasonCode.QUOTA_EXCEEDED, at_ms)
         counts = rule.effect is QuarantineEffect.QUARANTINE
@@ -197,6 +237,22 @@ class Reviews:
         is_told = what in self._told
         self._told.add(what)
         return Denied(code, told=not is_told)
+
+    def _elsewhere(self, addition: AutomaticAddition, other: Other, at_ms: int) -> Left | Released | None:
+        """Return what becomes of an addition by what is known of its text elsewhere; none where that is nothing."""
+        known, head = self.get(other.key), other.head
+        if head is not None and head.quarantined:
+            return Left()
+        if known is not None and known.state == ReviewState.RELEASED.value:
+            ledger_key = addition.key.record_key.decode("ascii")
+            generation = addition.key_generation
+            return Released(
+                replace(known, ledger_key=ledger_key, key_generation=generation, revision=0, changed_at=at_ms)
+            )
+        ended = known if known is not None and known.state == ReviewState.EXPIRED.value else None
+        if head is not None and (ended is None or ended.revision != head.revision):  # a person took it out
+            return Released(_review(addition, ReviewState.RELEASED, at_ms, at_ms, 0))
+        return None if known is ended or other.is_retired else Left()
 
     def _added_since(self, place: str, at_ms: int) -> int:
         moments = self._added.get(place, [])

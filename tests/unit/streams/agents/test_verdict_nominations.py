@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import Evidence, JoinKey, NominatedText, Nomination, Origin
+from pratique.contract.records import CarriedText, Evidence, JoinKey, NominatedText, Nomination, Origin
 from pratique.contract.signing import Ed25519Signer
 from pratique.errors import SignerNotAuthorisedError
 from streams.agents.nominating import REPEATED_MS, Nominator
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.authority import authenticate
-from streams.domain.quarantine.automatic import AutomaticAddition, parse_addition
+from streams.domain.quarantine.automatic import LIFETIME_MS, AutomaticAddition, is_automatic, parse_addition
+from streams.domain.quarantine.command import parse_command
+from streams.domain.quarantine.record import Action
 from streams.domain.verdicts.joins import Publication
 from tests.fakes.evidence import GATE, NOW_MS, TRUST, decided, failed, receipt
 from tests.fakes.steps import FakeMetrics, Record
@@ -161,6 +163,26 @@ def test_what_can_t_be_asked_for_is_counted_and_the_verdict_is_published() -> No
     assert commands(gate) == []
 
 
+def test_what_is_quarantined_under_another_generation_is_carried_over_in_the_same_bytes() -> None:
+    carried = replace(
+        NOMINATION, codes=(), texts=(), carried=(CarriedText("entries[0].content", "g2", "d" * 64, "c" * 64),)
+    )
+
+    async def scenario(gate: Gate) -> None:
+        for _ in range(2):  # nothing was committed: all of it is read again
+            owner = await started(gate)
+            ask(gate, nomination=carried)
+            await owner.read_all()
+
+    first, *again = commands(run(scenario))
+    assert {(record.key, record.value) for record in again} <= {(first.key, first.value)}
+    made = parse_command(authenticate(first.value or b"", TRUST).payload)
+    assert (made.key.tenant_id, made.key.fingerprint, made.replaces) == (KEY.tenant_id, "d" * 64, "c" * 64)
+    assert (made.key_generation, made.proposed.action, made.expected_revision) == ("g2", Action.ADD, 0)
+    assert made.issued_at == made.expires_at - LIFETIME_MS
+    assert first.partition == made.key.partition(PARTITIONS)
+
+
 @pytest.mark.parametrize("fingerprint", ["no fingerprint", "F" * 64, ""])
 def test_a_fingerprint_that_is_none_asks_for_nothing(fingerprint: str) -> None:
     wrong = replace(NOMINATION, texts=(replace(NOMINATION.texts[0], fingerprint_hmac_sha256=fingerprint),))
@@ -184,13 +206,16 @@ def or_anything(*usual: str) -> st.SearchStrategy[str]:
 
 CODES = st.lists(or_anything("INJECTION", "KNOWN_FINGERPRINT"), max_size=3).map(tuple)
 PATHS = or_anything("entries[0].content", "candidate.summary_text")
-TEXTS = st.lists(st.builds(NominatedText, PATHS, or_anything("f" * 64, "e" * 64), CODES), max_size=5).map(tuple)
+MARKS = or_anything("f" * 64, "e" * 64)
+OTHERS = st.lists(MARKS, max_size=3).map(tuple)
+TEXTS = st.lists(st.builds(NominatedText, PATHS, MARKS, CODES, OTHERS), max_size=5).map(tuple)
+CARRIED = st.lists(st.builds(CarriedText, PATHS, or_anything("g2"), MARKS, MARKS), max_size=3).map(tuple)
 NAMES = or_anything("name-1")
 DIGESTS = or_anything("1" * 64)
 
 
 @given(
-    st.builds(Nomination, NAMES, CODES, NAMES, NAMES, TEXTS),
+    st.builds(Nomination, NAMES, CODES, NAMES, NAMES, TEXTS, CARRIED),
     st.builds(JoinKey, or_anything(KEY.tenant_id), st.sampled_from(Origin), NAMES, DIGESTS, DIGESTS, DIGESTS),
     st.fixed_dictionaries(
         {
@@ -209,5 +234,10 @@ def test_whatever_a_stolen_key_nominates_is_no_failure_of_the_verdicts(
         raise TypeError
     nominator = Nominator(lambda: GATE, PARTITIONS, FakeMetrics())
     for output in nominator.commands([Publication(key, proposal, nomination)]):
-        made = parse_addition(authenticate(output.value or b"", TRUST).payload)
-        assert made.key.tenant_id == key.tenant_id
+        payload = authenticate(output.value or b"", TRUST).payload
+        if is_automatic(payload):
+            assert parse_addition(payload).key.tenant_id == key.tenant_id
+        else:
+            made = parse_command(payload)
+            assert (made.key.tenant_id, made.proposed.action) == (key.tenant_id, Action.ADD)
+            assert made.replaces is not None

@@ -253,6 +253,75 @@ def test_what_a_curator_released_is_not_added_again(rule: QuarantineRule, expect
         assert not one.is_quarantined()
 
 
+def under(generation: str, mark: str, *others: str, at_ms: int = NOW) -> Sent:
+    """An addition of a text under one generation of the key, which has these fingerprints under others."""
+    made = addition(mark, decided_at=at_ms - 1)
+    return sent(replace(made, key_generation=generation, others=others), at_ms=at_ms)
+
+
+ONE, TWO, THREE = f"{1:064x}", "a" * 64, "b" * 64
+
+
+def review_of(ledger: Ledger, mark: str) -> ReviewEntry | None:
+    return ledger.review(int(mark, 16))
+
+
+@pytest.mark.parametrize("rule", [RULE, AT_ONCE])
+@pytest.mark.parametrize("is_automatic", [False, True])
+@pytest.mark.parametrize("is_retired", [False, True])
+def test_what_a_person_took_out_does_not_come_back_under_another_generation(
+    rule: QuarantineRule, *, is_automatic: bool, is_retired: bool
+) -> None:
+    ledger = Ledger(rule)
+    if is_automatic:
+        ledger.add()
+        ledger.speak(Action.REMOVE, 1 if rule is AT_ONCE else 0)
+    else:
+        ledger.speak(Action.ADD, 0)
+        ledger.speak(Action.REMOVE, 1)
+        # Nothing is known of it any more once its generation is retired: it has to be met before.
+        assert ledger.take(under("2026-2", TWO, ONE)).automatic == "released"
+    if is_retired:
+        ledger.take(retirement("2026-1"))
+    for one in (ledger, ledger.successor()):
+        assert one.take(under("2026-2", TWO, ONE)).automatic == ("left" if not is_automatic else "released")
+        assert one.take(under("2026-2", TWO)).automatic == "left"  # the earlier key may have gone by now
+        assert one.take(under("2026-3", THREE, TWO)).automatic == "released"
+        review = review_of(one, THREE)
+        assert review is not None
+        assert (review.state, review.key_generation, review.revision) == ("RELEASED", "2026-3", 0)
+        assert not one.is_quarantined(int(TWO, 16))
+        assert not one.is_quarantined(int(THREE, 16))
+
+
+@pytest.mark.parametrize("rule", [RULE, AT_ONCE])
+def test_what_stands_or_waits_under_another_generation_is_left_alone(rule: QuarantineRule) -> None:
+    ledger = Ledger(rule)
+    ledger.add()
+    written = len(ledger.records)
+    assert ledger.take(under("2026-2", TWO, ONE)).automatic == "left"
+    assert len(ledger.records) == written
+
+
+def test_what_waited_under_a_retired_generation_bars_nothing() -> None:
+    ledger = Ledger()
+    ledger.add()
+    ledger.take(retirement("2026-1"))
+    assert ledger.take(under("2026-2", TWO, ONE)).automatic == "pending"
+
+
+def test_what_has_ended_under_another_generation_may_be_added_again() -> None:
+    ledger = Ledger(AT_ONCE)
+    ledger.add()
+    ledger.end(END)
+    assert ledger.take(under("2026-2", TWO, ONE, at_ms=END + MINUTE)).automatic == "effective"
+
+
+def retirement(generation: str) -> Sent:
+    made = Retirement(PARTITION, generation, "ada", "login-1", "rotated", NOW - MINUTE, NOW + MINUTE)
+    return Sent(sign_retirement(made, signer("global")), made.record_key)
+
+
 def test_an_entry_ends_in_its_time_by_a_removal_that_everyone_can_read() -> None:
     ledger = Ledger(AT_ONCE)
     ledger.add()

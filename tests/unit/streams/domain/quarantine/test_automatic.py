@@ -92,6 +92,25 @@ def test_a_tenant_that_no_key_can_have_is_refused() -> None:
         additions(verdict(), nomination(text(0, FINGERPRINT, "INJECTION")), replace(JOIN, tenant_id="a/b"))
 
 
+def test_an_addition_names_its_text_under_other_generations_and_reads_back() -> None:
+    others = ("d" * 64, OTHER)
+    (made,) = additions(verdict(), nomination(replace(text(0, FINGERPRINT, "INJECTION"), others=others)), JOIN)
+    assert made.others == others
+    assert parse_addition(made.payload) == made
+    assert b"other_fingerprints" not in addition().payload
+
+
+def test_a_narrative_is_a_text_of_its_own() -> None:
+    parts = [
+        replace(text(0, mark), path=f"candidate.{name}_text")
+        for name, mark in (("summary", OTHER), ("narrative", FINGERPRINT))
+    ]
+    found = verdict(reason("PREDICATE_CONFLICT", "candidate.narrative_text[3:9]"))
+    (made,) = additions(found, nomination(*parts), replace(JOIN, origin=Origin.COMPACTION))
+    assert (made.path, made.key.fingerprint) == ("candidate.narrative_text", FINGERPRINT)
+    assert parse_addition(made.payload) == made
+
+
 @given(IDENTIFIERS, IDENTIFIERS, st.sampled_from(Origin))
 def test_whatever_versions_and_ids_are_called_the_addition_reads_back(
     version: str, request: str, origin: Origin
@@ -147,6 +166,10 @@ def test_only_the_gate_adds_automatically(key_id: str) -> None:
         ("decided_at", 2**53 - LIFETIME_MS),
         ("decided_at", -1),
         ("policy_id", "a b"),
+        ("other_fingerprints", []),
+        ("other_fingerprints", ["F" * 64]),
+        ("other_fingerprints", [OTHER, "d" * 64]),
+        ("other_fingerprints", [OTHER, OTHER]),
     ],
 )
 def test_an_altered_addition_is_malformed(field: str, value: JsonValue) -> None:

@@ -15,7 +15,7 @@ from pratique.contract.records import ReviewEntry
 from streams.domain.policy.model import QuarantineRule
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action
-from streams.domain.quarantine.review import HOUR_MS, Denied, Granted, Left, Reviews, ReviewState
+from streams.domain.quarantine.review import HOUR_MS, Denied, Granted, Left, Released, Reviews, ReviewState
 from streams.domain.quarantine.transition import Head
 from streams.errors import LedgerBrokenError
 from tests.unit.streams.domain.quarantine.automatics import AT_ONCE, RULE, addition
@@ -38,7 +38,7 @@ class Queue:
 
     def add(
         self, number: int, at_ms: int = NOW, *, tenant_id: str = TENANT, room: int = ROOM
-    ) -> Left | Denied | Granted:
+    ) -> Left | Denied | Granted | Released:
         made = addition(f"{number:064x}", tenant_id=tenant_id)
         head = self.heads.get(made.key.record_key)
         judged = self.reviews.judge(made, self.rule, head=head, at_ms=at_ms, room=room)
@@ -71,7 +71,7 @@ class Queue:
                 self.reviews.put(key, ended)
         return done
 
-    def do(self, what: str, number: int, at_ms: int, tenant_id: str) -> Left | Denied | Granted | None:
+    def do(self, what: str, number: int, at_ms: int, tenant_id: str) -> Left | Denied | Granted | Released | None:
         """Do a step of a story."""
         if what == "add":
             return self.add(number, at_ms, tenant_id=tenant_id)
