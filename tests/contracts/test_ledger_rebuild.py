@@ -79,8 +79,8 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 
 
 def test_processes_fill_the_view_as_the_audit_has_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    def send(_: LedgerApplier, namespace: str, partition: int, steps: list[Step]) -> None:
-        assert not steps, f"{namespace}, {partition}: is filled in the process that rebuilds"
+    def send(_: LedgerApplier, namespace: str, partition: int, steps: list[Step], decided: list[int]) -> None:
+        assert [*steps, *decided] == [], f"{namespace}, {partition}: is filled in the process that rebuilds"
 
     stack.write()
     monkeypatch.setattr(LedgerApplier, "_send", send)  # here alone: the processes import it anew
