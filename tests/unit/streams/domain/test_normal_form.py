@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +60,31 @@ def test_a_quarter_of_a_megabyte_of_marks_in_the_worst_order_is_no_work() -> Non
     pairs = 100_000
     assert nfkc("a" + "\u0300\u0316" * pairs) == "\u00e0" + "\u0316" * pairs + "\u0300" * (pairs - 1)
     assert nfkc("a" + "\u0f73" * pairs) == "a" + "\u0f71" * pairs + "\u0f72" * pairs
+
+
+PHRASES = "\ufdfa" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("\u0301" * 64 + PHRASES, 2),
+        ("\u0301".join(PHRASES), 10),  # a mark belongs to the eighteen letters before it
+        ("x" * 5_000 + "\u0316\u0301" * 64, 2),
+        ("e\u0301" * 5_000, 2),
+    ],
+    ids=["a run, then phrases", "phrases with marks", "letters, then a run", "letters with marks"],
+)
+def test_each_letter_is_normalised_a_few_times_at_most(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A letter that stands for a phrase, or a run of marks anywhere, once made every letter of the text cost."""
+    given, real = [0], unicodedata.normalize
+
+    def counting(form: Literal["NFC", "NFD", "NFKC", "NFKD"], letters: str) -> str:
+        given[0] += len(letters)
+        return real(form, letters)
+
+    monkeypatch.setattr(unicodedata, "normalize", counting)
+    found = nfkc(text)
+    monkeypatch.undo()
+    assert given[0] <= most * len(text)
+    assert found == real("NFKC", text)

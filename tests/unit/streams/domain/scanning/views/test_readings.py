@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from pratique.errors import TooLargeError
 from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.views import joining
 from streams.domain.scanning.views.model import View
 from streams.domain.scanning.views.readings import readings
+from streams.domain.scanning.views.stretches import apart
 
 PHRASE: Final = "the quick fox no. 4711 at Dock_Five"
 RAW: Final = PHRASE.encode()
@@ -290,3 +292,11 @@ def test_readings_are_no_longer_than_a_few_times_the_text(unit: str) -> None:
 def test_readings_have_no_more_pieces_than_characters(unit: str) -> None:
     text = unit * (4_000 // len(unit))
     assert all(len(view.pieces) <= 2 * len(text) + 1 for view in readings(text))
+
+
+@pytest.mark.parametrize("text", ["1-" * 500, "s e c r e t " * 100, "a, b, " * 200])
+def test_a_seam_between_letters_is_said_once_however_many_patterns_see_it(text: str) -> None:
+    seams = [(change.start, change.end) for change in joining._apart(text)]
+    assert len(seams) == len(set(seams))
+    assert seams
+    assert apart(joining._apart(text)) == sorted(joining._apart(text))
