@@ -122,8 +122,8 @@ class _Sentence:
         if kind & _FINITE and self._names_person(place, _AGENT):  # approved by the user, confirmed with her
             return not conditional
         before = self._subject(place)
-        if conditional or self._names_other(place) or _is_other(before):  # confirmed by the test; the log confirmed
-            return False
+        if conditional or _is_other(before) or self._is_done_by_other(place, after_person=after_person):
+            return False  # the log confirmed; was confirmed by the test; but not: the owner confirmed by mail
         if kind & (_ASSENT | _SPEECH):
             return not (before is None and kind & _SPEECH and self._has_object(place))
         if kind & _PASSIVE and self._is_passive(place):
@@ -132,6 +132,11 @@ class _Sentence:
         if kind & _WEAK and not absent:
             return after_person or bool(kind & _INVERTED and self._has(_PERSON, place + 1, place + 4))
         return bool(kind & _BASE and after_person and before is not None and before.kind & _DO)
+
+    def _is_done_by_other(self, place: int, *, after_person: bool) -> bool:
+        """Whether what is named after a verb did it, and not somebody before it: it is passive, or stands apart."""
+        apart = not after_person or self._words[place].joined
+        return self._names_other(place) and (apart or self._is_passive(place))
 
     def _is_conditional(self, place: int) -> bool:
         """Whether a condition or a lack stands close before, in the same part of the sentence."""
