@@ -10,10 +10,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PYTEST_ARGS ?=
 
-.PHONY: help setup install demo up down check test images bench model lock clean
+.PHONY: help setup install demo up down check test images bench bench-laundering model lock clean
 
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 setup: $(INSTALLED) ## the virtual environment with everything pinned
 
@@ -50,6 +50,9 @@ test: images ## the whole test suite; PYTEST_ARGS narrows it
 
 bench: install ## the benchmarks; writes a JSON result
 	@$(PY) -m tests.bench
+
+bench-laundering: setup ## what compaction makes of planted text, simulated over CORPORA (default ../shared/corpora); writes JSON
+	@PRATIQUE_CORPORA=$(or $(CORPORA),../shared/corpora) $(PY) -m tests.bench.laundering
 
 model: setup ## train the injection model anew, from CORPORA (default ../shared/corpora); minutes, about 4 GB
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m infra.models.injection.train $(or $(CORPORA),../shared/corpora)
