@@ -135,8 +135,11 @@ class _Sentence:
 
     def _is_done_by_other(self, place: int, *, after_person: bool) -> bool:
         """Whether what is named after a verb did it, and not somebody before it: it is passive, or stands apart."""
-        apart = not after_person or self._words[place].joined
-        return self._names_other(place) and (apart or self._is_passive(place))
+        if not self._names_other(place):
+            return False
+        auxiliary = self._auxiliary(place)
+        passive = auxiliary is not None and not self._has(_PERSON, auxiliary, place)
+        return not after_person or self._words[place].joined or passive
 
     def _is_conditional(self, place: int) -> bool:
         """Whether a condition or a lack stands close before, in the same part of the sentence."""
@@ -159,12 +162,16 @@ class _Sentence:
         return self._has(_PERSON, place + 1, place + 3)
 
     def _is_passive(self, place: int) -> bool:
+        return self._auxiliary(place) is not None
+
+    def _auxiliary(self, place: int) -> int | None:
+        """Return where the auxiliary stands that makes a participle passive; null where none does."""
         gaps = self._lexicon.passive_gap
         for distance in range(1, min(place, 10) + 1):
             before = self._words[place - distance]
             if before.kind & _AUXILIARY and distance <= gaps.get(before.word, 0) + 1:
-                return True
-        return False
+                return place - distance
+        return None
 
     def _names_person(self, place: int, kind: int) -> bool:
         """Whether a person is named after a preposition that follows."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from pratique.contract.records import Provenance, Role, SourceMessage
+from pratique.contract.records import Provenance, SourceMessage
+from streams.domain.compaction.lineage import is_users_word
 
 MAX_QUOTATIONS: Final = 64
 """Most quotations looked up in one text: each costs a search through the messages."""
@@ -85,9 +86,8 @@ class Quotable:
     @classmethod
     def of(cls, messages: Sequence[SourceMessage]) -> Quotable:
         """Sort messages; what a trusted assistant or tool wrote traces nothing and may not be quoted either."""
-        trusted = [item for item in messages if item.provenance is Provenance.TRUSTED]
         return cls(
-            tuple(item.content for item in trusted if item.role is Role.USER),
+            tuple(item.content for item in messages if is_users_word(item)),
             tuple(item.content for item in messages if item.provenance is Provenance.UNTRUSTED),
         )
 
