@@ -45,7 +45,9 @@ class Settings:
         quota_burst: Requests a tenant may make at once.
         ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
         ledger_staleness_ms: How long ago the ledger's view may last have been known to hold everything.
-        redis_url: Redis of the ledger's view, ``redis://`` or ``rediss://``; no view where empty.
+        lineage_ms: How long the index keeps a verdict, for compactions of what it accepted.
+        redis_url: Redis of the ledger's view and of the index of verdicts, ``redis://`` or ``rediss://``; neither where
+            empty.
         scan_processes: Worker processes of one scan app.
         prompt_safety: Factory of the primary detector of recalls, ``module:function``; the packaged model if not set,
             none if empty: then every recalled entry is an ERROR.
@@ -74,6 +76,7 @@ class Settings:
     quota_burst: float = 2_000.0
     ledger_entries_per_tenant: int = 100_000
     ledger_staleness_ms: int = 5_000
+    lineage_ms: int = 172_800_000
     redis_url: str = ""
     scan_processes: int = 1
     prompt_safety: str = "streams.adapters.injection.detector:packaged"

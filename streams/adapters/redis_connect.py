@@ -57,6 +57,7 @@ class RedisIdentity(Enum):
     LOOKUP = "lookup"
     VERIFY = "verify"
     MAINTENANCE = "maintenance"
+    VERDICT_INDEX = "verdict-index"
 
 
 class LazyCluster:

@@ -32,6 +32,7 @@ from streams.application.admission import (
     check_request_id,
 )
 from streams.application.pinning import Pinning
+from streams.application.ports.lineage import NoIndex, VerdictIndex
 from streams.application.ports.log import Batch, Channel, Clock, LogRecord, Outbox, Output, Partition
 from streams.application.ports.metrics import Metrics
 from streams.application.quota import TenantQuota
@@ -65,7 +66,7 @@ class _Sorted:
 class IntakeStep:
     """Admits compaction requests and recalls."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything that is outside, once
         self,
         *,
         pinning: Pinning,
@@ -76,6 +77,7 @@ class IntakeStep:
         limits: IntakeLimits,
         metrics: Metrics,
         partition_count: int,
+        index: VerdictIndex | None = None,
     ) -> None:
         self._pinning = pinning
         self._writer = writer
@@ -85,6 +87,7 @@ class IntakeStep:
         self._limits = limits
         self._metrics = metrics
         self._partition_count = partition_count
+        self._index = index or NoIndex()
 
     async def gained(self, partitions: frozenset[Partition]) -> None:
         """Scale quotas to the share of partitions held."""
@@ -148,7 +151,12 @@ class IntakeStep:
                 now_ms=now_ms,
             )
         return admit_compaction(
-            request, value, pin=lambda: self._pin(request, now_ms), within_quota=within_quota, now_ms=now_ms
+            request,
+            value,
+            pin=lambda: self._pin(request, now_ms),
+            look_up=lambda: self._index.look_up(request.tenant_id, request.lineage) if request.lineage else {},
+            within_quota=within_quota,
+            now_ms=now_ms,
         )
 
     def _state(self, admission: Admission, result: _Sorted) -> None:

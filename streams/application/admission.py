@@ -10,7 +10,7 @@ It reads no policy itself: the shell pins the set and hands it in, or the error 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
@@ -33,7 +33,8 @@ from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.contract.trust import KeyRole, TrustedKey, TrustTarget
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
-from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet
+from streams.domain.compaction.lineage import Ancestor, follow
+from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet, UnfollowedLineage
 from streams.errors import (
     CommitmentsMissingError,
     CommitmentsStaleError,
@@ -168,6 +169,7 @@ def admit_compaction(
     pin: Callable[[], Pinned | PolicyFailure],
     within_quota: bool,
     now_ms: int,
+    look_up: Callable[[], Mapping[str, Ancestor]] = dict,
 ) -> Admission:
     """Open an authentic compaction request.
 
@@ -177,6 +179,7 @@ def admit_compaction(
         pin: Pins the policy set and verifies the commitments; called only if the messages are well formed.
         within_quota: Whether the tenant's quota had room.
         now_ms: When intake looked at it, milliseconds since the epoch.
+        look_up: Returns the verdicts of its lineage that are known; called only if it is not refused before.
     """
     reasons = message_reasons(request)
     population = None if reasons else _population(request.source_messages)
@@ -194,8 +197,11 @@ def admit_compaction(
     oversize = oversize_reasons(request, len(value), pinned.policy_set.compaction)
     if oversize:
         return _refused(request, key, oversize, pinned, now_ms)
+    followed = follow(request.source_messages, request.lineage, look_up())
+    if followed.reasons and pinned.policy_set.compaction.unfollowed_lineage is UnfollowedLineage.QUARANTINE:
+        return _refused(request, key, followed.reasons, pinned, now_ms)
     work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)
-    return Admission(_opened(request, key, (), pinned, now_ms), work)
+    return Admission(_opened(request, key, (), pinned, now_ms, followed.trust), work)
 
 
 def _population(messages: Sequence[SourceMessage]) -> str:
@@ -223,7 +229,12 @@ def _refused(
 
 
 def _opened(
-    request: CompactionRequested, key: JoinKey, refusal: tuple[StatedReason, ...], pinned: Pinned | None, now_ms: int
+    request: CompactionRequested,
+    key: JoinKey,
+    refusal: tuple[StatedReason, ...],
+    pinned: Pinned | None,
+    now_ms: int,
+    trust: Provenance | None = None,
 ) -> Evidence:
     snapshot = pinned.snapshot if pinned and isinstance(pinned.snapshot, CommitmentSnapshot) else None
     policy_set = pinned.policy_set if pinned else None
@@ -243,7 +254,7 @@ def _opened(
         scanner_sha256=policy_set.scan.scanner_sha256 if policy_set else None,
         required=() if refusal else REQUIRED_EVIDENCE,
         keep_message_ids=keep,
-        trust=_least_trust(request),
+        trust=follow(request.source_messages, request.lineage, {}).trust if trust is None else trust,
         deadline_ms=policy_set.compaction.deadline_ms if policy_set else UNPINNED_DEADLINE_MS,
         valid_ms=policy_set.compaction.verdict_valid_ms if policy_set else UNPINNED_VALID_MS,
         refusal=refusal,
@@ -258,11 +269,3 @@ def _tail(request: CompactionRequested, policy: CompactionPolicy) -> tuple[str, 
 
 def _id_bytes(message_ids: Sequence[str]) -> int:
     return sum(len(message_id.encode("utf-8")) for message_id in message_ids)
-
-
-def _least_trust(request: CompactionRequested) -> Provenance:
-    """Return the least trusted source; what was compacted before is untrusted until its lineage can be followed."""
-    trusted = not request.lineage and all(
-        message.provenance is Provenance.TRUSTED for message in request.source_messages
-    )
-    return Provenance.TRUSTED if trusted else Provenance.UNTRUSTED

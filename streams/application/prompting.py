@@ -17,11 +17,12 @@ from typing import Final
 from pratique.contract.canonical import JsonValue
 from pratique.contract.digests import message_sha256
 from pratique.contract.narrative import CANDIDATE_SCHEMA, NARRATIVE_FIELD
-from pratique.contract.records import Provenance, Role, SourceMessage
+from pratique.contract.records import SourceMessage
 from streams.domain.compaction.authored import AuthoredClause
 from streams.domain.compaction.candidate import ConstraintType
 from streams.domain.compaction.compiler import read_clauses
 from streams.domain.compaction.constraints import CanonicalConstraint, constraint_set
+from streams.domain.compaction.lineage import is_users_word
 from streams.domain.compaction.shape import Place, Word, mapped
 from streams.domain.compaction.slots import QuotationSlot, Slot, ToolNameSlot
 from streams.domain.compaction.tools import allowed_tools
@@ -89,11 +90,7 @@ def summarizer_prompt(
     clauses = _narrowed(read_clauses(policy_set.grammar), constraints)
     minimum = policy_set.compaction.summary_min_length
     ids = tuple(message.message_id for message in messages)
-    quotable = tuple(
-        message.message_id
-        for message in messages
-        if message.role is Role.USER and message.provenance is Provenance.TRUSTED
-    )
+    quotable = tuple(message.message_id for message in messages if is_users_word(message))
     statable = {predicate for clause in clauses for predicate in clause.rule.preserves}
     summary: dict[str, JsonValue] = {
         "type": "string",

@@ -21,6 +21,7 @@ from streams.application.ruling import LastKnownRules
 from streams.application.trusting import LastKnownTrust
 from topologies.apps import Topology
 from topologies.bootstrap.ledger_view import make_applier
+from topologies.bootstrap.lineage import start_follower
 from topologies.bootstrap.policy_store import app_policy_store
 from topologies.settings import Settings
 
@@ -97,4 +98,5 @@ def make_ledger(
             applier = make_applier(settings, metrics, threading.Event())
             closing.callback(applier.close)
             applier.start()
+            start_follower(settings, metrics, closing)
         return RunningLedger(writer, metrics, closing.pop_all().close)

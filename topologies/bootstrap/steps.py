@@ -44,6 +44,7 @@ from streams.application.trusting import LastKnownTrust
 from streams.domain.verdicts.joins import JoinLimits
 from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from topologies.apps import StepKind, Topology
+from topologies.bootstrap.lineage import verdict_index
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store, gate_signer, mac_secrets, mac_signer
 from topologies.bootstrap.recall import recall_outside
@@ -157,6 +158,7 @@ def _intake(parts: _Parts) -> _Made:
         limits=IntakeLimits(settings.horizon_ms, settings.skew_ms),
         metrics=parts.metrics,
         partition_count=parts.partition_count,
+        index=verdict_index(settings, parts.trust, parts.metrics, parts.closing),
     )
     return step, _nothing_to_warm
 

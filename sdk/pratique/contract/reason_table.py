@@ -94,6 +94,20 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         "Sign the commitments again for this task under the current policy.",
     ),
     (
+        ReasonCode.LINEAGE_QUARANTINED,
+        _FAIL,
+        Severity.HIGH,
+        "A source is said to be compacted under a verdict that accepted nothing.",
+        "Compact the history itself: a summary that was not accepted may not stand in a context.",
+    ),
+    (
+        ReasonCode.LINEAGE_UNKNOWN,
+        _LACKS,
+        Severity.MEDIUM,
+        "A source was compacted before, and the verdict on that is not known, or not named.",
+        "Name the verdict's id in lineage and ask again under a new request id, once the index of verdicts has it.",
+    ),
+    (
         ReasonCode.DUPLICATE_KEY,
         _FAIL,
         Severity.MEDIUM,

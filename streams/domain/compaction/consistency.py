@@ -35,7 +35,7 @@ from pratique.contract import narrative
 from pratique.contract.canonical import PlainJson, plain_sha256
 from pratique.contract.digests import message_sha256
 from pratique.contract.reasons import REASONS, FindingStatus, Outcome, Reason, ReasonCode
-from pratique.contract.records import Provenance, Role, SourceMessage
+from pratique.contract.records import Role, SourceMessage
 from streams.domain.compaction.authority.check import AUTHORITY_VERSION, authority_artifact_sha256
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.candidate import (
@@ -52,6 +52,7 @@ from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.constraints import CanonicalConstraint, ConstraintSet, constraint_set
 from streams.domain.compaction.evidence import verified_body
 from streams.domain.compaction.grammar import VERIFIER_VERSION, verifier_artifact_sha256
+from streams.domain.compaction.lineage import is_users_word
 from streams.domain.compaction.narrative import clause_reasons, narrative_reasons
 from streams.domain.compaction.refusal import MAX_PLACES, StepFailed, grammar_reason, reason
 from streams.domain.compaction.slots import Sources
@@ -315,11 +316,7 @@ def sources_of(messages: tuple[SourceMessage, ...], constraints: Iterable[Canoni
     commitments = (item for item in constraints if item.constraint_type is ConstraintType.COMMITMENT)
     return Sources(
         frozenset(message.message_id for message in messages),
-        {
-            message.message_id: message.content
-            for message in messages
-            if message.role is Role.USER and message.provenance is Provenance.TRUSTED
-        },
+        {message.message_id: message.content for message in messages if is_users_word(message)},
         allowed_tools(item.canonical_predicate for item in commitments),
         frozenset(message.message_id for message in messages if message.role is Role.TOOL),
     )

@@ -25,6 +25,7 @@ from streams.domain.policy.model import (
     InvariantRecord,
     RecallPolicy,
     ScanPolicy,
+    UnfollowedLineage,
     ViewLimits,
 )
 from streams.domain.policy.quarantine_rules import field_names, quarantine_rule
@@ -80,6 +81,7 @@ COMPACTION_FIELDS: Final = (
     "standing_commitments",
     "assurance",
 )
+_UNFOLLOWED: Final = "unfollowed_lineage"
 _MANIFEST_FIELDS: Final = ("schema_version", "policy_sha256", "registry_revision", "records")
 _SNAPSHOT_FIELDS: Final = ("schema_version", "policy_sha256", "commitment_revision", "records")
 _RECORD_FIELDS: Final = ("canonical_text", "canonical_predicate", "record_revision", "record_sha256")
@@ -119,7 +121,8 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
     Raises:
         PolicyError: It is not a ``pratique.compaction-policy.v1`` document within bounds.
     """
-    fields = Fields(value, "compaction policy", field_names(value, COMPACTION_FIELDS), PolicyError)
+    names = _with_optional(value, COMPACTION_FIELDS, _UNFOLLOWED)
+    fields = Fields(value, "compaction policy", field_names(value, names), PolicyError)
     fields.literal("schema_version", COMPACTION_SCHEMA_VERSION)
     try:
         assurance = AssuranceProfile(fields.text("assurance"))
@@ -140,7 +143,21 @@ def compaction_policy(value: JsonValue, *, min_deadline_ms: int = MIN_DEADLINE_M
         assurance=assurance,
         policy_sha256=canonical_sha256(value),
         auto_quarantine=quarantine_rule(value, "compaction policy"),
+        unfollowed_lineage=_unfollowed_lineage(fields, names),
     )
+
+
+def _unfollowed_lineage(fields: Fields, names: tuple[str, ...]) -> UnfollowedLineage:
+    if _UNFOLLOWED not in names:
+        return UnfollowedLineage.UNTRUSTED
+    try:
+        return UnfollowedLineage(fields.text(_UNFOLLOWED))
+    except ValueError:
+        raise fields.refusal(_UNFOLLOWED, f"is none of {', '.join(item.value for item in UnfollowedLineage)}") from None
+
+
+def _with_optional(value: JsonValue, names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return (*names, name) if isinstance(value, Mapping) and name in value else names
 
 
 def field_roots(assurance: AssuranceProfile) -> tuple[str, ...]:

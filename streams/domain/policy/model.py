@@ -25,6 +25,15 @@ class AssuranceProfile(Enum):
     """The same of the summary, and beside it a narrative: free text that preserves nothing and stays untrusted."""
 
 
+class UnfollowedLineage(Enum):
+    """What becomes of a compaction whose sources were compacted from what is not known, or not accepted."""
+
+    UNTRUSTED = "UNTRUSTED"
+    """Its summary is untrusted, whatever its sources are said to be."""
+    QUARANTINE = "QUARANTINE"
+    """It is refused."""
+
+
 class QuarantineEffect(Enum):
     """What an automatic entry of the quarantine ledger does."""
 
@@ -69,6 +78,7 @@ class CompactionPolicy:
         assurance: The profile: which candidates there are, and what an acceptance establishes.
         policy_sha256: Canonical digest of the document.
         auto_quarantine: What verdicts put into the ledger; none where the policy has no such rule.
+        unfollowed_lineage: What becomes of a request whose sources were compacted from what is not known.
     """
 
     policy_id: str
@@ -85,6 +95,7 @@ class CompactionPolicy:
     assurance: AssuranceProfile
     policy_sha256: str
     auto_quarantine: QuarantineRule | None = None
+    unfollowed_lineage: UnfollowedLineage = UnfollowedLineage.UNTRUSTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,8 +136,8 @@ def _head(made_of: Mapping[str, int]) -> Iterator[str]:
         "apps' own, in process: consistency, authority, and every detector. What is refused for nothing but a value is",
         "masked and asked about again, as `Gate.compact(redact=True)` does.",
         "",
-        "These transcripts were in sight while all of this was written: after first runs the sixth summarizer was made to",
-        "quote more sentences, and a hole in the authority check that they showed was closed.",
+        "These transcripts were in sight while all of this was written: after first runs the sixth summarizer was made",
+        "to quote more sentences, and a hole in the authority check that they showed was closed.",
         "",
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from pratique.context import MARKER
 from pratique.contract import avro, digests
 from pratique.contract.reasons import REASONS, ReasonCode
 from pratique.contract.records import (
@@ -34,6 +35,8 @@ from streams.application.admission import (
     authenticate,
     check_request_id,
 )
+from streams.domain.compaction.lineage import Ancestor
+from streams.domain.policy.model import UnfollowedLineage
 from streams.errors import (
     CommitmentsMissingError,
     CommitmentsStaleError,
@@ -46,6 +49,7 @@ from tests.fakes.evidence import NOW_MS, OTHER_PUBLISHER, OTHER_TENANT, PUBLISHE
 from tests.unit.streams.application.compactions import STANDING, message, pinned_set, request
 
 RENDERED = "9" * 64
+UNTRUSTED = Provenance.UNTRUSTED
 PINNED = Pinned(pinned_set(), STANDING, RENDERED)
 
 
@@ -58,8 +62,16 @@ def admit(
     *,
     pin: Callable[[], Pinned | PolicyFailure] = lambda: PINNED,
     within_quota: bool = True,
+    known: Mapping[str, Ancestor] | None = None,
 ) -> Admission:
-    return admit_compaction(asked, avro.encode(asked), pin=pin, within_quota=within_quota, now_ms=NOW_MS + 5)
+    return admit_compaction(
+        asked,
+        avro.encode(asked),
+        pin=pin,
+        within_quota=within_quota,
+        now_ms=NOW_MS + 5,
+        look_up=lambda: known or {},
+    )
 
 
 def head(admission: Admission) -> Opened:
@@ -314,6 +326,38 @@ def test_trust_is_the_least_of_the_sources(
 ) -> None:
     messages = tuple(message(number, provenance=item) for number, item in enumerate(provenances))
     assert head(admit(request(source_messages=messages, lineage=lineage))).trust is expected
+
+
+def test_trust_is_carried_by_a_lineage_that_is_known() -> None:
+    asked = request(source_messages=(message(1),), lineage=("v1",))
+    for trust in Provenance:
+        assert head(admit(asked, known={"v1": Ancestor(accepted=True, trust=trust)})).trust is trust
+    assert head(admit(asked, known={"v1": Ancestor(accepted=False, trust=Provenance.TRUSTED)})).trust is UNTRUSTED
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "expected"),
+    [
+        (request(lineage=("v1",)), {}, [("LINEAGE_UNKNOWN", "lineage[0]")]),
+        (
+            request(lineage=("v1",)),
+            {"v1": Ancestor(accepted=False, trust=Provenance.TRUSTED)},
+            [("LINEAGE_QUARANTINED", "lineage[0]")],
+        ),
+        (request(source_messages=(message(1, MARKER + "text"),)), {}, [("LINEAGE_UNKNOWN", "source_messages[0]")]),
+        (request(lineage=("v1",)), {"v1": Ancestor(accepted=True, trust=UNTRUSTED)}, []),
+        (request(), {}, []),
+    ],
+)
+def test_policy_may_refuse_what_it_cannot_follow(
+    asked: CompactionRequested, known: dict[str, Ancestor], expected: list[tuple[str, str]]
+) -> None:
+    strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
+    admission = admit(asked, pin=lambda: strict, known=known)
+    assert [(item.code, item.path) for item in head(admission).refusal] == expected
+    assert (admission.work is None) is bool(expected)
+    assert head(admission).keep_message_ids  # there is a context to fall back to
+    assert admit(asked, known=known).work is not None  # by default it is judged, and untrusted
 
 
 # --------------------------------------------------------------------------------------------------- authentication

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.domain.policy import documents
-from streams.domain.policy.model import ViewLimits
+from streams.domain.policy.model import UnfollowedLineage, ViewLimits
 from streams.errors import PolicyError
 from tests.unit.streams.domain.policy import samples
 
@@ -101,6 +101,24 @@ def test_a_deadline_out_of_bounds_is_refused(milliseconds: int) -> None:
 def test_a_deadlines_lower_bound_is_the_callers() -> None:
     policy = documents.compaction_policy({**samples.compaction(), "deadline_ms": 3_000}, min_deadline_ms=3_000)
     assert policy.deadline_ms == 3_000
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({}, UnfollowedLineage.UNTRUSTED),
+        ({"unfollowed_lineage": "UNTRUSTED"}, UnfollowedLineage.UNTRUSTED),
+        ({"unfollowed_lineage": "QUARANTINE"}, UnfollowedLineage.QUARANTINE),
+    ],
+)
+def test_what_becomes_of_an_unfollowed_lineage_is_optional(stated: dict[str, str], expected: UnfollowedLineage) -> None:
+    assert documents.compaction_policy({**samples.compaction(), **stated}).unfollowed_lineage is expected
+
+
+@pytest.mark.parametrize("value", ["TRUSTED", "", None, True])
+def test_nothing_else_may_become_of_it(value: object) -> None:
+    with pytest.raises(PolicyError, match="unfollowed_lineage"):
+        documents.compaction_policy({**samples.compaction(), "unfollowed_lineage": value})
 
 
 def test_the_default_horizon_is_at_least_five_times_the_longest_deadline() -> None:

@@ -1,0 +1,129 @@
+"""Keeping the index of verdicts: the verdict topics, read in order and written to Redis.
+
+The contract: where an index stands is what it says itself, asked each time: one that was lost is filled again from what
+the topics hold, as far back as entries are kept. Several followers of one index do no harm: a verdict is final, so each
+writes the same. Records that are no verdict on a compaction are passed over. Signatures are checked by whoever looks a
+verdict up, not here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pratique.contract import avro
+from pratique.contract.records import Origin, Verdict, VerdictOutcome
+from pratique.contract.signing import Signature
+from pratique.errors import MalformedError, PratiqueError, SignatureInvalidError
+from streams.adapters.kafka_log import KafkaLog, ReadRecord
+from streams.adapters.redis_verdicts import PublishedVerdict, RedisVerdictWriter
+from streams.application.ports.metrics import Metrics
+
+LOG: Final = logging.getLogger(__name__)
+
+PAUSE_SECONDS: Final = 0.2
+RETRY_SECONDS: Final = 1.0
+TOGETHER: Final = 500
+"""Verdicts written at once."""
+
+
+class VerdictFollower:
+    """Reads the verdict topics into the index.
+
+    Args:
+        logs: The topics, by name.
+        writer: The index.
+        kept_ms: How far back verdicts are worth reading.
+        now_ms: The wall clock.
+    """
+
+    def __init__(
+        self, logs: Mapping[str, KafkaLog], writer: RedisVerdictWriter, kept_ms: int, now_ms: Callable[[], int]
+    ) -> None:
+        self._logs = logs
+        self._writer = writer
+        self._kept_ms = kept_ms
+        self._now_ms = now_ms
+
+    def catch_up(self) -> int:
+        """Read what there is to read; return how many verdicts it were.
+
+        Raises:
+            UnavailableError: Redis or the broker does not answer.
+        """
+        positions = self._writer.positions()
+        return sum(
+            self._catch_up_with(topic, log, partition, positions.get(f"{topic}/{partition}"))
+            for topic, log in self._logs.items()
+            for partition in range(log.partition_count())
+        )
+
+    def _catch_up_with(self, topic: str, log: KafkaLog, partition: int, position: int | None) -> int:
+        end = log.end_offset(partition)
+        if position is None or position > end:  # an index that is new, or of topics that were made anew
+            position = log.offset_at(partition, self._now_ms() - self._kept_ms)
+            position = end if position is None else position
+        elif position == end:
+            return 0
+        place, count, verdicts = f"{topic}/{partition}", 0, list[PublishedVerdict]()
+        for record in log.history(partition, position, end):
+            published = published_verdict(record)
+            if published is not None:
+                verdicts.append(published)
+                count += 1
+            if len(verdicts) >= TOGETHER:
+                self._writer.write(verdicts, place, record.offset + 1)
+                verdicts.clear()
+        self._writer.write(verdicts, place, end)
+        return count
+
+
+def published_verdict(record: ReadRecord) -> PublishedVerdict | None:
+    """Return a record as a verdict on a compaction; null where it is none."""
+    try:
+        verdict = avro.decode(record.value, Verdict)
+        signature = Signature.from_headers(record.headers)
+    except (MalformedError, SignatureInvalidError):
+        return None
+    if verdict.origin is not Origin.COMPACTION or record.value is None:
+        return None
+    output = verdict.compacted_output_sha256 if verdict.outcome is VerdictOutcome.ACCEPTED else None
+    return PublishedVerdict(verdict.tenant_id, verdict.verdict_id, output, record.topic, signature, record.value)
+
+
+class FollowerThread:
+    """A follower that runs beside an app until it is closed; what goes wrong is said, counted and tried again."""
+
+    def __init__(self, follower: VerdictFollower, metrics: Metrics) -> None:
+        self._follower = follower
+        self._metrics = metrics
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="verdict-index", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; what is under way is finished first."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        said = ""
+        while not self._closing.is_set():
+            try:
+                count = self._follower.catch_up()
+            except PratiqueError as error:
+                if str(error) != said:
+                    LOG.warning("the index of verdicts waits: %s", error)
+                said = str(error)
+                self._metrics.gauge("verdict_index_current", 0)
+                self._closing.wait(RETRY_SECONDS)
+            else:
+                said = ""
+                self._metrics.count("verdict_index_verdicts_total", count)
+                self._metrics.gauge("verdict_index_current", 1)
+            self._closing.wait(PAUSE_SECONDS)
