@@ -116,7 +116,7 @@ def test_what_becomes_of_an_unfollowed_lineage_is_optional(stated: dict[str, str
 
 
 @pytest.mark.parametrize("value", ["TRUSTED", "", None, True])
-def test_nothing_else_may_become_of_it(value: object) -> None:
+def test_nothing_else_may_become_of_it(value: JsonValue) -> None:
     with pytest.raises(PolicyError, match="unfollowed_lineage"):
         documents.compaction_policy({**samples.compaction(), "unfollowed_lineage": value})
 
