@@ -113,6 +113,8 @@ def _apart(kind: EvidenceKind, held: Mapping[EvidenceKind, Receipt]) -> list[str
     scanned = held.get(EvidenceKind.SCAN)
     if kind is not EvidenceKind.SCAN or derived is None or scanned is None:
         return []
+    if derived.compacted_output_sha256 is None and not has_passed(derived):
+        return []  # it failed before it had read the candidate: it says why, and there is nothing to compare
     pairs = (
         ("compacted_output_sha256", derived.compacted_output_sha256, scanned.compacted_output_sha256),
         ("scan_population_sha256", derived.scan_population_sha256, scanned.scan_population_sha256),

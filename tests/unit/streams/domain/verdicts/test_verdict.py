@@ -119,6 +119,34 @@ def test_any_reason_of_any_receipt_quarantines(kind: EvidenceKind, code: ReasonC
     assert verdict.fallback.keep_message_ids == ("m2", "m3")
 
 
+READ_NOTHING: dict[str, Any] = {
+    "body_json": None,
+    "receipt_sha256": None,
+    "compacted_output_sha256": None,
+    "scan_population_sha256": None,
+    "scan_field_count": 0,
+}
+
+
+@pytest.mark.parametrize("code", [ReasonCode.POLICY_UNAVAILABLE, ReasonCode.COMMITMENTS_STALE])
+def test_check_that_failed_before_it_read_the_candidate_is_the_only_reason(code: ReasonCode) -> None:
+    """What scan says of the candidate differs from nothing: nobody has to look for a compromised worker."""
+    stopped = failed(EvidenceKind.CONSISTENCY, code)
+    assert stopped.receipt is not None
+    stopped = replace(stopped, receipt=replace(stopped.receipt, **READ_NOTHING))
+    verdict = judge(opened(), {**passing(), EvidenceKind.CONSISTENCY: stopped})
+    assert (verdict.outcome, codes(verdict)) == (VerdictOutcome.QUARANTINED, [code.value])
+
+
+def test_check_that_claims_to_have_passed_without_reading_the_candidate_is_held_against_scan() -> None:
+    blind = receipt(EvidenceKind.CONSISTENCY, **READ_NOTHING)
+    verdict = judge(opened(), {**passing(), EvidenceKind.CONSISTENCY: blind})
+    assert verdict.outcome is VerdictOutcome.QUARANTINED
+    assert {"evidence.scan.compacted_output_sha256", "evidence.scan.scan_field_count"} <= {
+        reason.path for reason in verdict.reasons
+    }
+
+
 @pytest.mark.parametrize("kind", RECEIPT_KINDS)
 def test_reason_of_a_receipt_that_claims_to_have_passed_quarantines(kind: EvidenceKind) -> None:
     reason = StatedReason.of(Reason.of(ReasonCode.SECRET, "candidate", "scan"))
