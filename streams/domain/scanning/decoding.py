@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+import re2
+
 MAX_DEPTH: Final = 2
 """Encodings inside each other that are looked through."""
 
@@ -38,7 +40,7 @@ BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*
 BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
 BINARY: Final = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
-MORSE: Final = re.compile(r"[.\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\-\u00b7\u2212]{1,6}){7,}")
+MORSE: Final = re.compile("[.\\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\\-\u00b7\u2212]{1,6}){7,}")
 _UNICODE_ESCAPE: Final = r"\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|U\+[0-9A-Fa-f]{4,6} ?"
 _ESCAPES: Final[tuple[tuple[str, re.Pattern[str], int], ...]] = (
     ("percent", re.compile(r"%[0-9A-Fa-f]{2}"), 3),
@@ -115,21 +117,29 @@ Reading: TypeAlias = Callable[[bytes], Decoded | None]
 
 
 def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
+    held = _alphabets_in(text)
     for name, pattern, decode in _ALPHABETS:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text) if name in held else ():
             decoded = decode(match.group(), text_of)
             if decoded is not None and decoded.text != match.group():
                 yield name, match.start(), match.end(), decoded
     for name, pattern, fewest in _ESCAPES:
-        for start, end in _clusters(text, pattern, fewest):
+        for start, end in _clusters(text, name, pattern, fewest):
             decoded = _unescaped(name, pattern, text[start:end])
             if decoded is not None:
                 yield name, start, end, decoded
 
 
-def _clusters(text: str, pattern: re.Pattern[str], fewest: int) -> Iterator[tuple[int, int]]:
+def _alphabets_in(text: str) -> frozenset[str]:
+    """Return the alphabets that a text has runs of: one linear look, since most texts have few."""
+    found = frozenset(_ALPHABET_NAMES[index] for index in _ALPHABET_SET.Match(text.encode("utf-8", "replace")) or ())
+    return found if _ALWAYS in found else frozenset(_ALPHABET_NAMES)
+
+
+def _clusters(text: str, name: str, pattern: re.Pattern[str], fewest: int) -> Iterator[tuple[int, int]]:
     """Yield runs of escapes with little between them, with the words that they begin and end in."""
-    if (text.count(_MARKS[pattern.pattern[0]]) if pattern.pattern[0] in _MARKS else fewest) < fewest:
+    marks = _MARKS.get(name, "")
+    if marks and sum(map(text.count, marks)) < fewest:
         return
     start = end = count = 0
     for match in pattern.finditer(text):
@@ -145,7 +155,15 @@ def _clusters(text: str, pattern: re.Pattern[str], fewest: int) -> Iterator[tupl
         yield _to_words(text, start, end)
 
 
-_MARKS: Final = {"%": "%", "&": "&", "=": "="}
+_MARKS: Final = {
+    "percent": "%",
+    "html": "&",
+    "quoted-printable": "=",
+    "unicode-escape": "\\U",
+    "hex-escape": "\\",
+    "octal-escape": "\\",
+}
+"""One of which each escape begins with."""
 
 
 def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -264,3 +282,18 @@ _ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, Reading], Dec
     ("binary", BINARY, binary_text),
     ("morse", MORSE, morse_text),
 )
+
+_ALWAYS: Final = "always"
+"""Matches every text: a set that does not say so ran out of memory, and said nothing."""
+_ALPHABET_NAMES: Final = (_ALWAYS, *(name for name, _, _ in _ALPHABETS))
+
+
+def _alphabet_set() -> re2.Set:
+    patterns = re2.Set.SearchSet()
+    for pattern in (r"\A", *(pattern.pattern for _, pattern, _ in _ALPHABETS)):
+        patterns.Add(pattern)
+    patterns.Compile()
+    return patterns
+
+
+_ALPHABET_SET: Final = _alphabet_set()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streams.domain.scanning import decoding
 from streams.domain.scanning.decoding import MAX_DEPTH, decoded_layers
 
 TEXT = "the quick brown fox jumps over the lazy dog"
@@ -134,3 +135,39 @@ def _readable(text: str) -> bool:
 def test_layers_are_no_longer_than_a_few_times_the_text(unit: str) -> None:
     text = unit * (60_000 // len(unit))
     assert sum(len(layer.text) for layer in decoded_layers(text)) <= 8 * len(text)
+
+
+PARTS = [
+    "aGVsbG8gd29ybGQgYWdhaW4h",
+    "MFRGGZDFMZTWQ2LK",
+    "00ff" * 6,
+    "41 42:43,44 45 46 47 48 ",
+    "01000001",
+    " ",
+    ".- -... ",
+]
+MORE = [
+    "%41",
+    "&#65;",
+    "&lt;",
+    "\\u0041",
+    "\\U00000041",
+    "U+0041 ",
+    "\\x41",
+    "\\101",
+    "=41",
+    "/ ",
+    "word ",
+    "\u00b7\u2212 ",
+    "\ud800",
+]
+
+
+@given(st.lists(st.sampled_from([*PARTS, *MORE]) | st.text(max_size=3), max_size=24).map("".join))
+def test_a_look_beforehand_keeps_nothing_from_being_read(text: str) -> None:
+    """One automaton says which alphabets are there, and a count of signs which escapes: nothing else is looked for."""
+    quick = list(decoded_layers(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "_alphabets_in", lambda _: frozenset(decoding._ALPHABET_NAMES))
+        patch.setattr(decoding, "_MARKS", {})
+        assert list(decoded_layers(text)) == quick
