@@ -10,6 +10,7 @@ from infra.stack import curating, memories, scenarios
 from infra.stack.asking import Answer, RecallAnswer
 from infra.stack.asking import Platform as Asking
 from infra.stack.curating import Curator
+from infra.stack.demo import KILLED, REDELIVERED, planned
 from infra.stack.demo_report import Planned, Row
 from infra.stack.memories import Recall
 from infra.stack.policies import weaken_scan_policy
@@ -35,6 +36,22 @@ def asking(one_platform: Platform) -> Iterator[Asking]:
     weaken_scan_policy(one_platform.policy, one_platform.publish(ALTERED_POLICY))
     with Asking(one_platform.stack_file, (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY)) as asking:
         yield asking
+
+
+def test_every_row_has_its_test() -> None:
+    """Those below, and ``test_answers`` for a request that is delivered again."""
+    tested = [
+        *(scenario.name for scenario in scenarios.judged_alike()),
+        *(
+            scenario.name
+            for scenario in (scenarios.foreign_signer(), scenarios.altered_policy(), scenarios.unscanned())
+        ),
+        *(recall.name for recall in memories.recalls()),
+        *(row.name for row in curating.planned()),
+        KILLED.name,
+        REDELIVERED.name,
+    ]
+    assert sorted(tested) == sorted(row.name for row in planned())
 
 
 def check_row(row: Row) -> None:
