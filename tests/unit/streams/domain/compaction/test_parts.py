@@ -17,7 +17,6 @@ from streams.domain.compaction.clauses import SummaryParse
 from streams.domain.compaction.compiler import compile_grammar, read_clauses
 from streams.domain.compaction.grammar import Grammar
 from streams.domain.compaction.slots import Sources
-from streams.domain.compaction.tools import allowed_tool
 from streams.errors import PolicyError
 from tests.unit.streams.domain.compaction.builders import (
     CLEAN,
@@ -25,10 +24,8 @@ from tests.unit.streams.domain.compaction.builders import (
     MESSAGES,
     SECRETS,
     SMALL_GRAMMAR,
-    TOOLS,
     Case,
     compiled,
-    snapshot,
 )
 
 PATH = {"type": "path", "max_length": 20}
@@ -169,70 +166,6 @@ def test_a_clause_that_leaves_its_quotation_out_claims_without_one() -> None:
     assert [reason.code for reason in result.reasons] == [ReasonCode.AUTHORITY_UNTRACED]
 
 
-@pytest.mark.parametrize(
-    ("slot", "admitted", "refused"),
-    [
-        (
-            {"type": "phrase", "values": ["Pull request", "\u00c9chec"]},
-            ["pull REQUEST", "\u00e9chec"],
-            ["pull", "Echec"],
-        ),
-        (
-            {"type": "quantity", "max_digits": 3, "max_decimals": 1, "units": ["ms", "%"]},
-            ["250ms", "1.5%", "0ms"],
-            ["250", "1.55%", "0250ms", "1.ms", "1000ms", "5MS", "5 ms", "-5ms"],
-        ),
-        (
-            {"type": "quantity", "max_digits": 3, "max_decimals": 0, "units": ["ms"]},
-            ["1ms"],
-            ["1.5ms"],
-        ),
-        ({"type": "tool_name"}, ["bash"], ["Bash", "edit", "BASH"]),
-        ({"type": "tool_call_id"}, ["m3"], ["m1", "m9"]),
-    ],
-)
-def test_a_slot_admits(slot: dict[str, Any], admitted: list[str], refused: list[str]) -> None:
-    made = compiled(with_tools(document(clause("So {it}.", {"it": slot}))))
-    assert [parsed(made, f"So {text}.").complete for text in admitted] == [True] * len(admitted)
-    assert [parsed(made, f"So {text}.").complete for text in refused] == [False] * len(refused)
-
-
-def with_tools(made: dict[str, Any]) -> dict[str, Any]:
-    predicates = ["allow(tool:bash)", "allow(tool:edit)"]
-    kept = {"rule_id": "keep.named", "template": "Named tools stand.", "slots": {}, "preserves": predicates}
-    conflict = {
-        "rule_id": "conflict.named",
-        "predicates": predicates,
-        "pattern": "no named tool",
-        "hits": ["No named tool."],
-        "near_misses": ["So."],
-    }
-    return made | {
-        "predicates": [*made["predicates"], *predicates],
-        "clauses": [*made["clauses"], kept],
-        "conflicts": [*made["conflicts"], conflict],
-    }
-
-
-def test_tools_are_those_of_the_tasks_commitments() -> None:
-    case = replace(
-        Case(),
-        grammar=compiled(with_tools(document(clause("Used: {it}.", {"it": {"type": "tool_name"}})))),
-        snapshot=snapshot(("COMMIT-1", "x", TOOLS), ("COMMIT-2", "y", "allow(tool:edit)")),
-    )
-    kept = f"{CLEAN} Named tools stand."
-    assert case.check(f"{kept} Used: edit.").outcome is Outcome.PASS
-    assert case.check(f"{kept} Used: bash.").outcome is Outcome.INSUFFICIENT_DATA
-
-
-@pytest.mark.parametrize(
-    "predicate", ["allow(tool:)", "allow(tool:a b)", "allow(tool:a.)", "deny(tool:a)", "allow(tool:a) "]
-)
-def test_other_predicates_name_no_tool(predicate: str) -> None:
-    assert allowed_tool(predicate) is None
-    assert allowed_tool("allow(tool:a.b)") == "a.b"
-
-
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "parts that are none": (clause("So.", parts={}), "rule r: parts is no object of 1 to 16"),
     "part name": (clause("So.", parts={"It": optional("x")}), "rule r: part 0 has no name"),
@@ -356,6 +289,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         clause("So {a}.", parts={"a": again("{b}", 0, 50), "b": again("x " * 20 + "y", 1, 50)}),
         "rule r: has over 2000 words and places, repetitions written out; lower a repetition's maximum",
     ),
+    "more quotations than are looked at": (
+        clause(
+            "So {a}.",
+            {"q": QUOTE, "m": ID, "p": {**QUOTE, "message": "n"}, "n": ID},
+            {"a": again("{q} ({m}) {p} ({n})", 0, 40)},
+        ),
+        "rule r: its parts make a text that is not read as this clause: So",
+    ),
     "too long": (
         clause("So {a}.", parts={"a": again("x " * 15 + "y", 1, 50)}),
         "rule r: may be 801 words long, 500 are allowed; lower a repetition's maximum",
@@ -424,7 +365,7 @@ def test_grammars_of_before_are_what_they_were() -> None:
                 assert found.body() == [authored.rule.rule_id, *found.values]
 
 
-DECOMPOSED = "Cafe\u0301"
+DECOMPOSED = "Kafe\u0301"
 KELVIN = "\u212a"
 
 
@@ -432,9 +373,10 @@ KELVIN = "\u212a"
     ("writing", "text", "complete"),
     [
         ("composed", f"Le {DECOMPOSED} ferme.", True),
-        ("composed", "Le Caf\u00e9 ferme.", True),
-        ("composed", "Le Cafe ferme.", False),
+        ("composed", "Le Kaf\u00e9 ferme.", True),
+        ("composed", "Le Kafe ferme.", False),
         ("composed", f"Le {KELVIN}af\u00e9 ferme.", False),
+        ("composed", f"Le {KELVIN}afe\u0301 ferme.", False),
         (None, f"Le {DECOMPOSED} ferme.", False),
     ],
 )
@@ -444,7 +386,7 @@ def test_a_letter_is_the_same_however_it_is_composed_where_the_grammar_says_so(
     complete: bool,  # noqa: FBT001 - a row of the table
 ) -> None:
     fields = {} if writing is None else {"writing": writing}
-    parse = parsed(grammar(clause("Le caf\u00e9 ferme."), **fields), text)
+    parse = parsed(grammar(clause("Le kaf\u00e9 ferme."), **fields), text)
     assert parse.complete is complete
     assert parse.failed == (None if complete else (0, len(text)))
 
