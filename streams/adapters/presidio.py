@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.pii import context, judgement
 from streams.adapters.pii.scripts import LEAST_LETTERS, LEAST_SIGNS, ScriptCheck
-from streams.adapters.pii.words import EXTRA_WORDS
+from streams.adapters.pii.words import EXTRA_WORDS, WORDS_INSTEAD
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "presidio"
 
-REVISION: Final = 3
+REVISION: Final = 4
 """Raised whenever code here or beside it changes what is found; part of the manifest."""
 
 _DISTRIBUTIONS: Final = ("presidio-analyzer", "regex", "phonenumbers", "tldextract")
@@ -147,6 +147,7 @@ def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:
         "any_identifier": sorted(judgement.ANY_IDENTIFIER),
         "as_written": sorted(judgement.AS_WRITTEN),
         "extra_words": {entity: list(words) for entity, words in EXTRA_WORDS.items()},
+        "words_instead": {entity: list(words) for entity, words in WORDS_INSTEAD.items()},
         "foreign_scripts": [LEAST_LETTERS, LEAST_SIGNS],
         "needs_a_word": sorted(judgement.NEEDS_A_WORD),
         "libraries": versions,

@@ -23,12 +23,21 @@ class AddressForm(NamedTuple):
     hint: str
 
 
-_UP: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪĮİĶŁĻŃŅŇŐŒŔŘŚŞŠȘŤŢȚŪŮŰŲŹŻŽ"
+_UP: Final = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĞĢĪĮİĶŁĻŃŅŇŐŒŔŘŚŞŠȘŤŢȚŪŮŰŲŹŻŽΑ-ΩΆΈΉΊΌΎΏ"
 _UP_CYRILLIC: Final = "А-ЯЁІЇЄҐ"
 _NAME: Final = rf"[{_UP}][\w'’.-]{{0,24}}"
 _NAMES: Final = rf"{_NAME}(?: [\w'’.-]{{1,24}}){{0,4}}"
 _CYRILLIC_NAMES: Final = rf"[{_UP_CYRILLIC}][\w.-]{{0,24}}(?: [\w.-]{{1,24}}){{0,3}}"
-_POSTCODE: Final = rf",? (?:[A-Z]{{1,2}}-)?\d{{4,5}}(?: [A-Z]{{2}})? [{_UP}]"
+_POSTCODE: Final = (
+    rf",{{0,2}} (?:[A-Z]{{1,2}}-|ΤΚ )?"
+    rf"(?:\d{{4,6}}(?: ?[A-Z]{{2}})?|\d{{3}} \d{{2}}|\d{{2}}-\d{{3}}|\d{{5}}-\d{{3}}),? [{_UP}]"
+)
+_PLACES: Final = rf"(?:, [{_UP}][\w'’.-]{{1,24}}(?: [{_UP}][\w'’.-]{{1,24}}){{0,2}}){{1,2}}"
+_STATES: Final = (
+    r",? (?:[A-Z]{2} \d{5}(?:-\d{4})?|[A-Z]{2},? [A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{2,3},? \d{4}"
+    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?![\w-])"
+)
+"""States with postcodes of the United States, Canada, and Australia, and postcodes of the United Kingdom."""
 _PLACE: Final = rf"(?:{_POSTCODE}|, [{_UP}])"
 _NUMBER: Final = r"\d{1,4} ?[a-zA-Z]?(?:[-/]\d{1,4})?(?![\w-])"
 _BEFORE: Final = r"(?<![\w-])"
@@ -76,7 +85,7 @@ _ENGLISH_NAMES: Final = rf"(?<![\w.,/-])\d{{1,5}}[A-Za-z]? (?:{_NAME} ){{1,4}}?"
 _HAN: Final = r"[\u4e00-\u9fff]"
 _KANA_OR_HAN: Final = r"[\u3040-\u30ff\u4e00-\u9fff]"
 _HYPHEN: Final = r"[-\u2010-\u2015\u2212ー]"
-_KOREAN_STREET: Final = r"[가-힣]{1,12}(?:로|길) ?\d{1,4}(?:번길 ?\d{1,4})?(?:-\d{1,3})?"
+_KOREAN_STREET: Final = r"[가-힣]{1,12}(?:\d{1,3}(?:로|길|거리)|로|길|거리) ?\d{1,4}(?:번길 ?\d{1,4})?(?:-\d{1,3})?"
 
 STREET_FORMS: Final[Mapping[str, tuple[AddressForm, ...]]] = {
     "bg": _before("ул\\.|улица|бул\\.|булевард", _CYRILLIC_NAMES),
@@ -85,18 +94,31 @@ STREET_FORMS: Final[Mapping[str, tuple[AddressForm, ...]]] = {
     "en": (
         AddressForm(rf"{_ENGLISH_NAMES}(?:{_ENGLISH_STREETS})(?![\w-])", rf" (?:{_ENGLISH_STREETS})"),
         AddressForm(rf"{_ENGLISH_NAMES}(?:{_ENGLISH_COMMON})(?=, [A-Z])", rf" (?:{_ENGLISH_COMMON}), "),
+        AddressForm(
+            rf"(?<![\w.,/-])(?:(?:Flat|Studio|Unit|Apt\.?|Suite) \d{{1,4}},? )?\d{{0,5}}[A-Za-z]? ?"
+            rf"{_NAMES}{_PLACES}{_STATES}",
+            r"[A-Z]{2} \d{5}|[A-Z]\d[A-Z] ?\d[A-Z]\d|[A-Z]{2,3},? \d{4}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}",
+        ),
     ),
     "es": _before(
         r"(?:Calle|C/|Avenida|Avda\.?|Av\.|Paseo|Plaza|Carretera|Camino|Ronda|Travesía)(?: de(?: la| los| las|l)?)?"
     ),
-    "fi": _behind("katu|tie|kuja|polku|puistikko", ""),
+    "el": _before("Οδός|οδός|Λεωφόρος|Λεωφ\\.|Λ\\."),
+    "hu": _behind(" (?:utca|út|útja|tér|körút|sétány|köz|sor|dűlő|rakpart)", ""),
+    "id": _before("Jalan|Jl\\.|Gang|Gg\\."),
+    "ms": _before("Jalan|Jl\\.|Lorong|Persiaran"),
+    "hr": _before("ulica|Ulica|trg|Trg"),
+    "fi": _behind("katu|tie|kuja|polku|puistikko|bulevardi|kaari|ranta", ""),
     "fr": _number_first(
         "[Rr]ue|[Aa]venue|[Aa]v\\.|[Bb]oulevard|[Bb]d|[Ii]mpasse|[Cc]hemin|[Aa]llée|[Qq]uai",
         "[Pp]lace|[Rr]oute|[Ss]quare|[Vv]oie|[Cc]ours|[Pp]assage",
     ),
     "it": (
         *_number_first("Via|Viale|Piazza|Corso|Vicolo|Piazzale", "Largo|Strada"),
-        *_before(r"(?:Via|Viale|Piazza|Corso|Vicolo|Piazzale|Largo)(?: (?:de|del|della|degli|dei|delle))?"),
+        *_before(
+            r"(?:Via|Viale|Piazza|Corso|Vicolo|Piazzale|Largo|Contrada|Borgo|Strada|Rotonda|Canale|Stretto|Incrocio)"
+            r"(?: (?:de|del|della|degli|dei|delle))?"
+        ),
     ),
     "ja": (
         AddressForm(
@@ -108,19 +130,22 @@ STREET_FORMS: Final[Mapping[str, tuple[AddressForm, ...]]] = {
     "ko": (
         AddressForm(
             _KOREAN_STREET + r"(?=,? [가-힣]{1,8}[시구군동읍면](?![가-힣]))",
-            "[로길]",
+            "[로길리]",
         ),
         AddressForm(
             r"[가-힣]{1,8}[시구군동읍면] " + _KOREAN_STREET + r"(?!\d)",
-            "[로길]",
+            "[로길리]",
         ),
     ),
     "nl": _behind("straat|laan|gracht|plein|singel|steeg|kade", "weg|dijk|hof|buurt|pad"),
     "no": _behind("gate|gata|gaten|veien|vegen|vei", ""),
-    "pl": _before(r"ul\.|al\.|pl\.|os\.|ulica|ulicy|aleja|alei"),
+    "pl": _before(r"ul\.|al\.|pl\.|os\.|ulica|ulicy|aleja|alei|plac|osiedle|aleje"),
     "pt": _before(r"(?:Rua|Avenida|Av\.|Travessa|Praça|Rodovia|Alameda|Estrada)(?: (?:de|do|da|dos|das))?"),
     "ro": _before(r"str\.|Str\.|strada|Strada|bd\.|Bd\.|bulevardul|Bulevardul|aleea|Aleea|calea|Calea"),
-    "ru": _before(r"ул\.|улица|улице|пр-т|проспект|пер\.|переулок|бульвар|б-р|шоссе|наб\.|[Аа]ллея", _CYRILLIC_NAMES),
+    "ru": _before(
+        r"ул\.|улица|улице|пр-т|проспект|пер\.|переулок|бульвар|б-р|шоссе|ш\.|наб\.|[Аа]ллея|алл\.|пр\.|пл\.|площадь",
+        _CYRILLIC_NAMES,
+    ),
     "sv": _behind("gatan|vägen|gata|stigen|gränd|torget|gränden", "väg|torg"),
     "tr": (
         AddressForm(
@@ -130,10 +155,13 @@ STREET_FORMS: Final[Mapping[str, tuple[AddressForm, ...]]] = {
             r"(?:Caddesi|Cad\.|Cd\.|Soka.{1,2}|Sok\.|Sk\.|Bulvar.|Blv\.|Mahallesi|Mah\.),? (?:No ?[:.]? ?)?\d",
         ),
     ),
-    "uk": _before(r"вул\.|вулиця|вулиці|просп\.|проспект|пров\.|провулок|бульвар|площа", _CYRILLIC_NAMES),
+    "uk": _before(
+        r"вул\.|вулиця|вулиці|просп\.|проспект|пров\.|провулок|бульвар|площа|набережна|узвіз", _CYRILLIC_NAMES
+    ),
     "zh": (
         AddressForm(
-            r"[\u4e00-\u9fff]{1,12}[路街道巷弄条條段村] ?\d{1,5} ?[号號弄]", r"[路街道巷弄条條段村] ?\d{1,5} ?[号號弄]"
+            r"[\u4e00-\u9fff]{1,12}[路街道巷弄条條段村] ?(?:\d{1,2}[段巷弄])?\d{1,5} ?[号號弄]",
+            r"[路街道巷弄条條段村] ?\d{1,5} ?[号號弄段巷]",
         ),
     ),
 }
@@ -148,6 +176,9 @@ NAMED_FORM: Final = AddressForm(
 ADDRESS_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cs": ("adresa", "adrese", "bydliště", "bydlí", "bytem"),
     "da": ("adresse", "bor på"),
+    "el": ("διεύθυνση", "κατοικεί", "διαμένει"),
+    "et": ("aadress", "elab"),
+    "hr": ("adresa", "stanuje"),
     "de": ("adresse", "anschrift", "wohnt", "wohnhaft"),
     "en": (
         "home address",
@@ -161,6 +192,12 @@ ADDRESS_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
         "deliver",
         "ship to",
         "shipping address",
+        "their address is",
+        "my address is",
+        "her address is",
+        "his address is",
+        "billing address",
+        "address:",
     ),
     "es": ("dirección", "domicilio", "vive en", "enviar a", "entrega"),
     "fi": ("osoite", "asuu"),

@@ -302,6 +302,101 @@ def id_nik(number: str) -> bool:
     return is_short_date(int(number[10:12]), int(number[8:10]), int(number[6:8]) % 40)
 
 
+def iso_7064_mod_11_10(values: Sequence[int]) -> int:
+    """ISO 7064 MOD 11,10: the check digit of some digits."""
+    rest = _TEN
+    for value in values:
+        rest = (rest + value) % _TEN or _TEN
+        rest = rest * 2 % 11
+    return (11 - rest) % _TEN
+
+
+def hr_oib(number: str) -> bool:
+    """Croatia, OIB: ten digits and one by ISO 7064 MOD 11,10."""
+    values = digits(number)
+    return not is_repeated(values) and iso_7064_mod_11_10(values[:10]) == values[10]
+
+
+def de_tax(number: str) -> bool:
+    """Germany, Steuer-Identifikationsnummer: ten digits, one of them twice or thrice, and one by ISO 7064 MOD 11,10."""
+    values = digits(number)
+    repeated = max(values[:10].count(value) for value in values[:10])
+    return repeated in {2, 3} and iso_7064_mod_11_10(values[:10]) == values[10]
+
+
+def de_social_security(number: str) -> bool:
+    """Germany, Rentenversicherungsnummer: a letter worth two digits, weights 2 1 2 5 7 1 2 1 2 1 2 1 by digit sums."""
+    day, month, year = int(number[2:4]), int(number[4:6]), int(number[6:8])
+    values = digits(f"{number[:8]}{ord(number[8]) - 64:02d}{number[9:11]}")
+    products = (value * weight for value, weight in zip(values, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True))
+    return is_short_date(year, month, day) and sum(sum(divmod(item, 10)) for item in products) % 10 == int(number[11])
+
+
+def jmbg(number: str) -> bool:
+    """States of former Yugoslavia, JMBG and EMŠO: date, three digits of the year, weights 7 to 2 twice, modulus 11."""
+    values = digits(number)
+    year = int(number[4:7])
+    rest = weighted(values[:12], (7, 6, 5, 4, 3, 2) * 2) % 11
+    dated = is_date(year + (2000 if year < 900 else 1000), int(number[2:4]), int(number[:2]))
+    return dated and values[12] == (0 if rest < 2 else 11 - rest)
+
+
+def baltic_personal(number: str) -> bool:
+    """Estonia and Lithuania, personal code: a date, weights 1 to 9 and 1, modulus 11; where that is ten, from 3 on."""
+    values = digits(number)
+    rest = weighted(values[:10], (1, 2, 3, 4, 5, 6, 7, 8, 9, 1)) % 11
+    if rest == _TEN:
+        rest = weighted(values[:10], (3, 4, 5, 6, 7, 8, 9, 1, 2, 3)) % 11 % 10
+    return is_short_date(int(number[1:3]), int(number[3:5]), int(number[5:7])) and values[10] == rest
+
+
+def is_kennitala(number: str) -> bool:
+    """Iceland, kennitala: a date, weights 3 2 7 6 5 4 3 2, modulus 11; the century's digit is the last."""
+    values = digits(number)
+    dated = is_short_date(int(number[4:6]), int(number[2:4]), int(number[:2]))
+    return dated and -weighted(values[:8], (3, 2, 7, 6, 5, 4, 3, 2)) % 11 == values[8]
+
+
+def pl_regon(number: str) -> bool:
+    """Poland, REGON: weights 8 9 2 3 4 5 6 7, modulus 11, then 10; of 14 by 2 4 8 5 0 9 7 3 6 1 2 4 8."""
+    values = digits(number)
+    right = weighted(values[:8], (8, 9, 2, 3, 4, 5, 6, 7)) % 11 % 10 == values[8] and not is_repeated(values)
+    if len(values) == 9:
+        return right
+    return right and weighted(values[:13], (2, 4, 8, 5, 0, 9, 7, 3, 6, 1, 2, 4, 8)) % 11 % 10 == values[13]
+
+
+def hu_personal(number: str) -> bool:
+    """Hungary, személyi szám: a date in digits 2 to 7, weights 1 to 10 before 1997, 10 to 1 from then on."""
+    values = digits(number)
+    dated = is_short_date(int(number[1:3]), int(number[3:5]), int(number[5:7]))
+    is_new = number[0] in "34" or int(number[1:3]) >= 97
+    weights = range(10, 0, -1) if is_new else range(1, 11)
+    return dated and values[10] == weighted(values[:10], weights) % 11
+
+
+def br_pis(number: str) -> bool:
+    """Brazil, PIS: weights 3 2 9 8 7 6 5 4 3 2, modulus 11; rests below two are zero."""
+    values = digits(number)
+    rest = weighted(values[:10], (3, 2, 9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    return not is_repeated(values) and values[10] == (0 if rest < 2 else 11 - rest)
+
+
+def nz_ird(number: str) -> bool:
+    """New Zealand, IRD: weights 3 2 7 6 5 4 3 2, modulus 11; where ten is left, 7 4 3 2 5 2 7 6."""
+    values = digits(number.zfill(9))
+    rest = -weighted(values[:8], (3, 2, 7, 6, 5, 4, 3, 2)) % 11
+    if rest == _TEN:
+        rest = -weighted(values[:8], (7, 4, 3, 2, 5, 2, 7, 6)) % 11
+    return not is_repeated(values) and rest == values[8]
+
+
+def th_identity(number: str) -> bool:
+    """Thailand, identity number: weights 13 to 2, modulus 11, then 10."""
+    values = digits(number)
+    return (11 - weighted(values[:12], range(13, 1, -1)) % 11) % 10 == values[12]
+
+
 def any_number(number: str) -> bool:
     """Accept: the number has no check digits, and only its form and the words beside it tell it."""
     return bool(number)

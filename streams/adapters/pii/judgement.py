@@ -2,11 +2,13 @@
 
 The contract: a score from zero to one for every match, from ``SCORE_THRESHOLD`` on a finding. The rules, in order:
 
-1. A piece of a longer run of letters and digits, and an address of a machine that no person can have, is none.
+1. A piece of a longer run of letters and digits or of a dump of bytes, and an address of a machine that no person can
+   have, is none.
 2. A word beside the match adds Presidio's boost.
 3. A field that is nothing but the match has no room for a word: its form, or its check digits, are enough, save for
    forms that any identifier has.
-4. What ordinary numbers pass by coincidence needs one of the two: bare digits save where form and check digits are
+4. Groups of digits out of a longer row of them, and what reads as two times of day, need a word.
+5. What ordinary numbers pass by coincidence needs one of the two: bare digits save where form and check digits are
    passed by fewer than one in five hundred, what is written in small letters where its kind is not, and the types in
    ``NEEDS_A_WORD``.
 """
@@ -18,7 +20,8 @@ import re
 from typing import Final
 
 from streams.adapters.pii.context import is_whole_field
-from streams.adapters.pii.rules import CERTAIN, Match
+from streams.adapters.pii.dumps import is_bytes, is_dump
+from streams.adapters.pii.rules import CERTAIN, Match, Rule
 
 SCORE_THRESHOLD: Final = 0.4
 """Lowest score that is a finding: what Presidio gives a weak pattern with a context word, and a telephone number.
@@ -44,6 +47,7 @@ NEEDS_A_WORD: Final = frozenset(
         "IT_VAT_CODE",
         "KR_DRIVER_LICENSE",
         "MEDICAL_LICENSE",
+        "NG_VEHICLE_REGISTRATION",
         "SE_ORGANISATIONSNUMMER",
         "SE_PERSONNUMMER",
         "SG_UEN",
@@ -58,7 +62,29 @@ NEEDS_A_WORD: Final = frozenset(
 )
 """Types that Presidio is certain of and that ordinary text passes: one check digit, or none behind a common form."""
 
-ANY_IDENTIFIER: Final = frozenset({"PASSPORT", "US_DRIVER_LICENSE", "US_HEALTH_INSURANCE_MEMBER_ID"})
+ANY_IDENTIFIER: Final = frozenset(
+    {
+        "AR_DNI",
+        "BR_PIS",
+        "BR_RG",
+        "BR_VOTER",
+        "CO_NIT",
+        "FR_SIRET",
+        "HR_OIB",
+        "HU_IDENTITY_CARD",
+        "KE_KRA_PIN",
+        "LATAM_CEDULA",
+        "LICENSE_PLATE",
+        "LK_NIC",
+        "MX_NSS",
+        "NZ_IRD",
+        "PASSPORT",
+        "PL_REGON",
+        "US_DRIVER_LICENSE",
+        "US_HEALTH_INSURANCE_MEMBER_ID",
+        "VIN",
+    }
+)
 """Types whose form every second identifier has: a field that holds nothing else tells none of them."""
 
 AS_WRITTEN: Final = frozenset(
@@ -69,6 +95,15 @@ AS_WRITTEN: Final = frozenset(
 _BARE: Final = re.compile(r"\d+")
 _SMALL: Final = re.compile(r"[a-z]")
 _DIGIT: Final = re.compile(r"\d")
+_ADDRESSES_OF_MACHINES: Final = frozenset({"IP_ADDRESS", "MAC_ADDRESS"})
+_TIMES: Final = re.compile(
+    r"(?:\d\d[-:])?(?:[01]\d|2[0-3])[-:][0-5]\d[-:][0-5]\d[-:](?:[01]\d|2[0-3])[-:][0-5]\d[-:][0-5]\d"
+    r"|\d\d[-:](?:0[1-9]|1[0-2])[-:](?:0[1-9]|[12]\d|3[01])[-:](?:[01]\d|2[0-3])[-:][0-5]\d[-:][0-5]\d"
+)
+"""Two times of day, or a day and a time: six pairs as well."""
+_LISTED_BEFORE: Final = re.compile(r"\d[ \u00a0]\Z")
+_LISTED_BEHIND: Final = re.compile(r"[ \u00a0]\d")
+_SPACED: Final = re.compile(r"[\d \u00a0]*\d[ \u00a0]\d[\d \u00a0]*")
 _BROADCAST: Final = ipaddress.ip_address("255.255.255.255")
 _RUN_CHARACTERS: Final = 64
 _FEWEST_DIGITS: Final = 2
@@ -79,20 +114,26 @@ _ADDRESS_EXTRAS: Final = re.compile(r"%[0-9A-Za-z]+|/\d+$")
 def judged(match: Match, text: str) -> float:
     """Return the score of a match; below the threshold it is no finding."""
     rule, start, end, score = match
-    if _is_piece(text, start, end):
+    score = 0.0 if _is_piece(text, start, end) else _form_score(rule.entity, text, start, end, score)
+    if not score:
         return 0.0
-    if rule.entity == "IP_ADDRESS":
-        score = _address_score(text[start:end], score)
-        if not score:
-            return 0.0
     if rule.context.beside(text, start, end):
         return min(CERTAIN, max(score + CONTEXT_BOOST, CONTEXT_MINIMUM))
     if is_whole_field(text, start, end):
         return 0.0 if rule.entity in ANY_IDENTIFIER else _alone(text[start:end], score)
+    return score if _stands_without_a_word(rule, text, start, end) else 0.0
+
+
+def _stands_without_a_word(rule: Rule, text: str, start: int, end: int) -> bool:
+    """Say whether a match in running text is a finding with no word beside it."""
     if not rule.any_case and _SMALL.search(text, start, end):
-        return 0.0
+        return False
+    if rule.entity in _ADDRESSES_OF_MACHINES and _TIMES.fullmatch(text, start, end):
+        return False
+    if rule.entity not in AS_WRITTEN and _is_listed(rule.entity, text, start, end):
+        return False
     is_bare = _BARE.fullmatch(text, start, end) is not None
-    return score if (rule.alone if is_bare else rule.alone_punctuated) else 0.0
+    return rule.alone if is_bare else rule.alone_punctuated
 
 
 def _alone(value: str, score: float) -> float:
@@ -101,6 +142,15 @@ def _alone(value: str, score: float) -> float:
         return score
     least = CERTAIN if value.isdigit() else FORM_MINIMUM
     return max(score, CONTEXT_MINIMUM) if score >= least else score
+
+
+def _form_score(entity: str, text: str, start: int, end: int, score: float) -> float:
+    """Judge what is an address of a machine, and what holds no digit; any other match keeps its score."""
+    if entity not in AS_WRITTEN and not _DIGIT.search(text, start, end):
+        return 0.0
+    if entity == "IP_ADDRESS":
+        return _address_score(text[start:end], score)
+    return 0.0 if entity == "MAC_ADDRESS" and is_dump(text, start, end) else score
 
 
 def _address_score(value: str, score: float) -> float:
@@ -112,10 +162,22 @@ def _address_score(value: str, score: float) -> float:
         address = ipaddress.ip_address(_ADDRESS_EXTRAS.sub("", value))
     except ValueError:
         return 0.0
+    if is_bytes(value):
+        return 0.0
     mapped = getattr(address, "ipv4_mapped", None) or address
     if mapped.is_loopback or mapped.is_unspecified or mapped.is_multicast or mapped == _BROADCAST:
         return 0.0
     return score
+
+
+def _is_listed(entity: str, text: str, start: int, end: int) -> bool:
+    """Say whether a number in groups of digits with spaces between is cut out of a longer row of such groups."""
+    if not _SPACED.fullmatch(text, start, end):
+        return False
+    if _LISTED_BEFORE.search(text, max(0, start - 2), start):
+        return True
+    # Behind a card's number stand its expiry and its code.
+    return entity != "CREDIT_CARD" and _LISTED_BEHIND.match(text, end) is not None
 
 
 def _is_piece(text: str, start: int, end: int) -> bool:
@@ -129,6 +191,6 @@ def _is_piece(text: str, start: int, end: int) -> bool:
     after = end
     while after < min(len(text), end + _RUN_CHARACTERS) and text[after].isascii() and text[after].isalnum():
         after += 1
-    glued_before = text[before:start] if text[start].isalnum() else ""
-    glued_after = text[end:after] if text[end - 1].isalnum() else ""
+    glued_before = text[before:start] if text[start].isascii() and text[start].isalnum() else ""
+    glued_after = text[end:after] if text[end - 1].isascii() and text[end - 1].isalnum() else ""
     return any(character.isdigit() for character in glued_before + glued_after)

@@ -16,6 +16,7 @@ BEFORE: Final = 64
 BEHIND: Final = 255
 
 _SIGN: Final = "@"
+_REPOSITORIES: Final = ("git@", "hg@", "svn@")
 
 
 def mail_addresses(
@@ -36,9 +37,14 @@ def mail_addresses(
             behind = text.find(_SIGN, sign + 1)
             finish = min(len(text), sign + BEHIND + 1, behind if behind >= 0 else len(text))
             match = form.compiled.search(text, begin, finish)
-            if match is not None and is_address(match.group()):
+            if match is not None and not _of_machine(match.group()) and is_address(match.group()):
                 yield match.start(), match.end(), CERTAIN
             past = sign + 1
             sign = behind
 
     return addresses
+
+
+def _of_machine(address: str) -> bool:
+    """Say whether an address is what a repository is fetched from: ``git@`` a host is one account for everybody."""
+    return address.startswith(_REPOSITORIES)

@@ -38,19 +38,40 @@ WINDOW: Final = (
     # Not within a word, a path, a version or a hyphenated identifier; separators can be read in one way only.
     r"(?<![0-9A-Za-z])(?<![0-9A-Za-z][-_/.])[+(\uff0b]{0,2}\d"
     r"(?:(?:[ \u00a0]?[().\-/\u2010-\u2015]{1,2}[ \u00a0]?|[ \u00a0]?)\d){6,16}"
+    r"(?:,? ?(?:[xX]|[eE]xt\.?|EXT\.?|доб\.?|int\.|anexo) ?\d{1,6})?"
     r"(?![0-9A-Za-z]|[-_][0-9A-Za-z])"
 )
 _WINDOW: Final = re.compile(WINDOW)
+_EXTENSION: Final = re.compile(r"[,\s]*[a-zA-Zа-я]")
 _NO_NUMBER: Final = re.compile(
     r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.\d{1,3}){3}"  # an address of a machine
     r"|\d+\.\d+"  # a decimal number
     r"|(?:19|20)\d{2}(?P<s>[-./])\d{1,2}(?P=s)\d{1,2}(?:[ T]\d{1,2})?"  # dates
     r"|\d{1,2}(?P<t>[-./])\d{1,2}(?P=t)(?:19|20)\d{2}"
     r"|(?:19|20)\d{2} ?[-/\u2013] ?(?:19|20)\d{2}"  # years
+    r"|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[-./ ]\d{1,8}"  # a day, and a number of that day
 )
-_LONG_GROUPS: Final = re.compile(r"(?=[1-9])[\d \u00a0]*\d{6}[\d \u00a0]*")
+_NUMBERED: Final = re.compile(
+    r"(?i:isbn(?:-1[03])?|issn|ean|upc|gtin|sku|doi|pmid|orcid|orders?|invoice|ticket|serial|tracking|version"
+    r"|bestellung|rechnung|commande|facture|pedido|factura|fattura|ordine|zam[oó]wienie|sipariş|заказ|订单号?|注文番号)"
+    r"[\s:#№.=]{0,3}(?:(?i:no|nr|id|number)[\s.:]{0,2})?$"
+)
+"""What stands before numbers of things."""
+_BEFORE_NUMBERED: Final = 28
+_LONG_GROUPS: Final = re.compile(r"(?=[1-9])(?:[\d \u00a0]*\d{6}[\d \u00a0]*|\d{5}[ \u00a0]\d{5}|.*\d{8}.*)")
 """Numbers side by side, no dialling code in front: a table, or a list of sizes."""
 
+_CALCULATED: Final = re.compile(r"\d\.\d{5}|/\(")
+"""Decimal numbers, and sums of them."""
+_MOST_BEFORE_BRACKET: Final = 4
+"""Digits before an area code in brackets: behind more stands the year of some pages."""
+_HOLDS_A_DAY: Final = re.compile(r"(?<!\d)(?:19|20)\d{2}([-./])(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])(?!\d)")
+_MIXED: Final = re.compile(r"\d+\.\d[\d.]*[-/][^(]*")
+"""Paragraphs of laws, and handles: a dot first, then a hyphen or slash."""
+_BRACKETED: Final = re.compile(r"(?:\d{1,2}[- ]?)?\(\d{3}\)[- ]?\d{3}[-. ]\d{2}[-. ]?\d{2}")
+"""An area code in brackets and seven digits in their groups: nothing else is written so."""
+
+_INTERNATIONAL: Final = "+(\uff0b"
 _PLUS: Final = ("+", "(+", "\uff0b", "(\uff0b")
 _REPEATED: Final = 2
 
@@ -59,8 +80,8 @@ def telephone_numbers(text: str, context: ContextWords, regions: Sequence[str]) 
     """Return begin, end and score of the telephone numbers in a text."""
     for window in _WINDOW.finditer(text):
         start, end = window.span()
-        number = window.group()
-        if _NO_NUMBER.fullmatch(number):
+        number = _EXTENSION.split(window.group(), maxsplit=1)[0]
+        if _NO_NUMBER.fullmatch(number.lstrip("(")) or _is_calculated(number):
             continue
         score = _score(number, regions, begins_line=start == 0 or text[start - 1] == "\n")
         if score == BY_WORDS_ALONE:
@@ -69,8 +90,15 @@ def telephone_numbers(text: str, context: ContextWords, regions: Sequence[str]) 
                 score = STANDS_ALONE if stands else 0.0
             elif not context.beside(text, start, end):
                 score = 0.0
+        elif number[0] not in _INTERNATIONAL and _NUMBERED.search(text, max(0, start - _BEFORE_NUMBERED), start):
+            score = 0.0
         if score:
             yield start, end, score
+
+
+def _is_calculated(number: str) -> bool:
+    before, bracket, _ = number.partition("(")
+    return _CALCULATED.search(number) is not None or (bool(bracket) and len(_digits(before)) > _MOST_BEFORE_BRACKET)
 
 
 def _score(number: str, regions: Sequence[str], *, begins_line: bool) -> float:
@@ -89,6 +117,10 @@ def _score(number: str, regions: Sequence[str], *, begins_line: bool) -> float:
 
 
 def _stands_nationally(number: str, regions: Sequence[str]) -> bool:
+    if _BRACKETED.fullmatch(number):
+        return True
+    if _HOLDS_A_DAY.search(number) or _MIXED.fullmatch(number):
+        return False
     return not (number.isdigit() or _LONG_GROUPS.fullmatch(number)) and _is_written_nationally(number, regions)
 
 
@@ -108,7 +140,13 @@ def _digits(number: str) -> str:
 _VALID: Final = "valid"
 
 
+_MEXICAN_MOBILE: Final = "521"
+"""Written with a one behind the country's code until 2019; lists still have it."""
+
+
 def _international(digits: str) -> str:
+    if digits.startswith(_MEXICAN_MOBILE):
+        digits = "52" + digits.removeprefix(_MEXICAN_MOBILE)
     try:
         parsed = phonenumbers.parse("+" + digits, None)
     except phonenumbers.NumberParseException:

@@ -17,7 +17,8 @@ from presidio_analyzer.predefined_recognizers import CreditCardRecognizer, ZaMob
 from streams.adapters.pii import checksums
 from streams.adapters.pii.addresses import ADDRESS_WORDS, NAMED_FORM, STREET_FORMS, AddressForm
 from streams.adapters.pii.context import ContextWords
-from streams.adapters.pii.national import NATIONAL_NUMBERS, PASSPORTS, Alone, NationalNumber
+from streams.adapters.pii.national import NATIONAL_NUMBERS, PASSPORTS, PLATES, VEHICLES
+from streams.adapters.pii.national_form import Alone, NationalNumber
 from streams.adapters.pii.phones import WINDOW, telephone_numbers
 from streams.adapters.pii.words import BIRTH_WORDS, CARD_WORDS
 
@@ -35,8 +36,13 @@ _YEARS: Final = r"(?:19|20)\d{2}"
 _YEAR: Final = rf"(?:{_YEARS}|\d{{2}})"
 _NAMED: Final = r"[^\W\d_]{3,12}"
 _CARD_FORM: Final = (
-    r"(?<![\w-])(?:(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6[0245]\d{2}|35\d{2})(?:([ -]?)\d{4}(?:\1\d{4}){2})"
+    r"(?<![\w-])(?<!\d[.,])(?:(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6[0245]\d{2}|35\d{2})(?:([ -]?)\d{4}(?:\1\d{4}){2})"
     r"|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-])"
+)
+
+
+_ANY_CARD_FORM: Final = (
+    r"(?<![\w-])(?<!\d[.,])(?:\d{12,19}|\d{4}([ -])\d{4}\1\d{4}(?:\1\d{1,4}){0,2}|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-])"
 )
 
 
@@ -80,6 +86,19 @@ class CardRecognizer(CreditCardRecognizer):
             name="OwnCardRecognizer",
         )
         self.alone = self.alone_punctuated = True
+
+
+class NamedCardRecognizer(CreditCardRecognizer):
+    """Whatever has a card's length and check digit beside a word for one: Maestro, Diners, JCB, cards of one state."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(
+            patterns=[Pattern("any issuer", _ANY_CARD_FORM, 0.3)],
+            context=list(CARD_WORDS.get(language, ())),
+            supported_language=language,
+            name="OwnNamedCardRecognizer",
+        )
+        self.alone = self.alone_punctuated = False
 
 
 class BirthDateRecognizer(PatternRecognizer):
@@ -173,12 +192,13 @@ class ZaLineRecognizer(TelephoneRecognizer):
 
 def own_recognizers(languages: frozenset[str]) -> Iterator[tuple[str, Any]]:
     """Return our recognisers with the language of each."""
-    for number in (*NATIONAL_NUMBERS, *PASSPORTS):
+    for number in (*NATIONAL_NUMBERS, *PASSPORTS, *PLATES, *VEHICLES):
         for language in number.languages:
             if language in languages:
                 yield language, NumberRecognizer(number, language)
     for language in sorted(languages):
         yield language, CardRecognizer(language)
+        yield language, NamedCardRecognizer(language)
         yield language, BirthDateRecognizer(language)
         if language in STREET_FORMS:
             yield language, StreetAddressRecognizer(language, STREET_FORMS[language], STREET_SCORE, ())

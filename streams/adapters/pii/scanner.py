@@ -20,7 +20,7 @@ from streams.adapters.pii.index import PatternIndex, WordIndex
 from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRESHOLD, judged
 from streams.adapters.pii.mail import mail_addresses
 from streams.adapters.pii.rules import PatternForm, Rule, compiled_form
-from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH
+from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH, WORDS_INSTEAD
 
 _HEXADECIMAL: Final = "[0-9A-Fa-f]"
 _COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
@@ -108,7 +108,7 @@ def rule_of(items: Sequence[Any]) -> Rule:
     """Return one rule in place of the same recogniser for several languages."""
     first = items[0]
     entity = str(first.supported_entities[0])
-    words = [word for item in items for word in item.context or ()]
+    words = list(WORDS_INSTEAD.get(entity) or (word for item in items for word in item.context or ()))
     context = ContextWords([*words, *EXTRA_WORDS.get(entity, ())])
     flags = int(getattr(first, "global_regex_flags", 0))
     hints = getattr(first, "hints", (WORDS_IN_MATCH.get(entity, ""),) * len(first.patterns))

@@ -39,7 +39,7 @@ SCRIPTS: Final[Mapping[str, Script]] = {
     "Armenian": _script(r"\u0531-\u0587"),
     "Bengali": _script(r"\u0980-\u09e3", "bn"),
     "Cherokee": _script(r"\u13a0-\u13ff", least=LEAST_SIGNS),
-    "Cyrillic": _script(r"\u0400-\u052f", "bg ru uk"),
+    "Cyrillic": _script(r"\u0400-\u052f", "bg ru sr uk"),
     "Devanagari": _script(r"\u0900-\u0963", "hi"),
     "Ethiopic": _script(r"\u1200-\u137f", least=LEAST_SIGNS),
     "Georgian": _script(r"\u10a0-\u10ff\u1c90-\u1cbf"),

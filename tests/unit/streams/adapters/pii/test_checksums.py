@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from streams.adapters.pii import checksums as check
 from tests.unit.streams.adapters.pii.numbers import EXAMPLES
 
-WITHOUT_LAST_CHECK = {check.at_svnr}
-"""Its check digit is the fourth: the last ones are a year."""
+WITHOUT_LAST_CHECK = {check.at_svnr, check.is_kennitala}
+"""Their last digits are a year's."""
+CHECK_PLACE: dict[Callable[[str], bool], int] = {check.at_svnr: 3, check.is_kennitala: 8}
 
 
 @pytest.mark.parametrize(("passes", "number"), EXAMPLES)
@@ -22,7 +23,7 @@ def test_a_published_number_passes(passes: Callable[[str], bool], number: str) -
 
 @pytest.mark.parametrize(("passes", "number"), EXAMPLES)
 def test_its_neighbours_do_not(passes: Callable[[str], bool], number: str) -> None:
-    place = 3 if passes in WITHOUT_LAST_CHECK else len(number) - 1
+    place = CHECK_PLACE.get(passes, len(number) - 1)
     others = [number[:place] + digit + number[place + 1 :] for digit in "0123456789" if digit != number[place]]
     assert not any(passes(other) for other in others)
 

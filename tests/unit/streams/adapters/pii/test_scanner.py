@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.adapters.pii.checksums import luhn
-from streams.adapters.pii.national import NATIONAL_NUMBERS, Alone, NationalNumber
+from streams.adapters.pii.national import NATIONAL_NUMBERS
+from streams.adapters.pii.national_form import Alone, NationalNumber
 from streams.adapters.presidio import PresidioDetector
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES, UNADVISED_ENTITY_TYPES
 from streams.domain.scanning.population import Field
@@ -21,6 +22,7 @@ NATIONAL = [(BY_CHECK[passes], value) for passes, value in EXAMPLES if passes in
 WRITTEN = {
     "HK_IDENTITY": lambda value: f"{value[:-1]}({value[-1]})",
     "CL_RUT": lambda value: f"{value[:-1]}-{value[-1]}",
+    "TH_TNIN": lambda value: f"{value[0]}-{value[1:5]}-{value[5:10]}-{value[10:12]}-{value[12]}",
 }
 
 
@@ -52,7 +54,7 @@ def test_a_national_number_is_found_beside_each_of_its_words(number: NationalNum
 
 @pytest.mark.parametrize(("number", "value"), NATIONAL)
 def test_with_a_wrong_check_digit_it_is_not(number: NationalNumber, value: str) -> None:
-    place = 3 if number.entity == "AT_SVNR" else len(value) - 1
+    place = {"AT_SVNR": 3, "IS_KENNITALA": 8}.get(number.entity, len(value) - 1)
     other = "5" if value[place] != "5" else "6"
     wrong = written(number.entity, value[:place] + other + value[place + 1 :])
     assert number.entity not in types(f"{number.words[0]} {wrong}.")
@@ -60,8 +62,9 @@ def test_with_a_wrong_check_digit_it_is_not(number: NationalNumber, value: str) 
 
 @pytest.mark.parametrize(("number", "value"), NATIONAL)
 def test_without_a_word_it_is_found_only_where_chance_hardly_makes_one(number: NationalNumber, value: str) -> None:
-    found = number.entity in types(f"it is {written(number.entity, value)} there")
-    assert found == (number.alone is Alone.ALWAYS)
+    shown = written(number.entity, value)
+    expected = number.alone is Alone.ALWAYS or (number.alone is Alone.PUNCTUATED and not shown.isalnum())
+    assert (number.entity in types(f"it is {shown} there")) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,41 @@ def test_without_a_word_it_is_found_only_where_chance_hardly_makes_one(number: N
         ("地址是天河街道263号", "STREET_ADDRESS"),
         ("住所は佐世保市3-11-72", "STREET_ADDRESS"),
         ("주소 작장대로 748, 강진군", "STREET_ADDRESS"),
+        ("ship it to 898 Wilson Creek Apt. 586, Danielmouth, NS G6P 1M2", "STREET_ADDRESS"),
+        ("she moved to Flat 18, Declan River, Clareside, LN0 9JS", "STREET_ADDRESS"),
+        ("adresa: Kremnická 380, 757 91 Jilemnice", "STREET_ADDRESS"),
+        ("lakcím: Nyíregyházai utca 137., Debrecen", "STREET_ADDRESS"),
+        ("alamat: Jalan Pacuan Kuda No. 37, Lubuklinggau", "STREET_ADDRESS"),
+        ("διεύθυνση: Λεχαίου 3, ΤΚ 43818 Κοζάνη", "STREET_ADDRESS"),
+        ("地址：鳳山光華路6段23號0樓", "STREET_ADDRESS"),
+        ("her contact number is (750)737-1911x75940", "PHONE_NUMBER"),
+        ("téléphone 01 42 68 53 00 ext. 12", "PHONE_NUMBER"),
+        ("llamar al +52 1 55 1234 5678", "PHONE_NUMBER"),
+        ("tlf 22 33 44 55", "PHONE_NUMBER"),
+        ("tfn 0946-342 69", "PHONE_NUMBER"),
+        ("номер 8 (638) 613-29-31", "PHONE_NUMBER"),
+        ("carte bancaire 676392628134", "CREDIT_CARD"),
+        ("Kartennummer 30124691191946", "CREDIT_CARD"),
+        ("paid 4012888888881881 12/27 123", "CREDIT_CARD"),
+        ("plaque d'immatriculation AB-123-CD", "LICENSE_PLATE"),
+        ("matrícula 1234 BCD", "LICENSE_PLATE"),
+        ("kenteken 12-AB-34", "LICENSE_PLATE"),
+        ("车牌 京A12345", "LICENSE_PLATE"),
+        ("VIN 1HGCM82633A004352", "VIN"),
+        ("Reisepassnummer C01X0006H", "PASSPORT"),
+        ("CNH 62472927637", "BR_CNH"),
+        ("cédula de ciudadanía 1.020.345.678", "LATAM_CEDULA"),
+        ("DNI argentino 30.123.456", "AR_DNI"),
+        ("CNIC 42201-1234567-1", "PK_CNIC"),
+        ("MyKad 850412-14-5678", "MY_MYKAD"),
+        ("his Emirates ID 784-1985-1234567-8", "AE_EMIRATES_ID"),
+        ("personas kods 161175-19997", "LV_PERSONAS_KODS"),
+        ("SIN 046 454 286", "CA_SIN"),
+        ("KRA PIN A012345678Z", "KE_KRA_PIN"),
+        ("運転免許証番号 305012345678", "JP_DRIVER_LICENSE"),
+        ("eth wallet 0x52908400098527886E0F7030069857D2E4169EE7", "CRYPTO"),
+        ("driver's license D1234567 (California)", "US_DRIVER_LICENSE"),
+        ("member id XEA123456789", "US_HEALTH_INSURANCE_MEMBER_ID"),
     ],
 )
 def test_formats_by_country(text: str, kind: str) -> None:
@@ -135,6 +173,41 @@ def test_an_address_of_some_machine_counts(text: str) -> None:
     assert types(text) == {"IP_ADDRESS"}
 
 
+DUMPS = [
+    "SHA1 Fingerprint=AB:CD:EF:12:34:56:78:90:AB:CD:EF:12:34:56:78:90:AB:CD:EF:12",
+    "MD5:16:27:ac:a5:76:28:2d:36:63:1b:56:4d:eb:df:a6:48",
+    "modulus: 00:c3:9b:1a:54:23:8d:ff:10:9e",
+    "X509v3 Subject Key Identifier:\n    7f:45:4c:46:02:01:\n    01:00:00:00:3a:1f\n",
+    "at 12:30:45-12:30:45 and 12:30:45:12:30:45, on 26-11-30-14-05-09",
+    "01:23:45:67:89:ab:cd:ef is the WWN",
+    "7f-45-4c-46-02-01-01-00-00-00",
+    "fe80::12:34:56:78:9a:bc:1",
+    "ff:ff:ff:ff:ff:ff, 00:00:00:00:00:00, 01:00:5e:00:00:fb and 33:33:00:00:00:01",
+]
+
+
+@pytest.mark.parametrize("text", DUMPS)
+def test_bytes_and_times_are_no_address_of_a_card(text: str) -> None:
+    assert types(text) <= {"IP_ADDRESS"}
+    assert "MAC_ADDRESS" not in types(text)
+
+
+@given(st.binary(min_size=7, max_size=40), st.sampled_from(":-"))
+def test_more_bytes_than_six_are_never_one(content: bytes, between: str) -> None:
+    assert types(f"bytes {content.hex(between)} end") == set()
+
+
+@given(st.binary(min_size=6, max_size=6), st.sampled_from(":-"))
+def test_six_bytes_beside_the_word_are_one_unless_nobodys(content: bytes, between: str) -> None:
+    is_group = content[:3] == b"\x01\x00\x5e" or content[:2] == b"33" or len(set(content)) == 1
+    assert types(f"mac {content.hex(between)} end") == {"MAC_ADDRESS"} or is_group
+
+
+@pytest.mark.parametrize("text", ["3c:22:fb:9a:01:7e up", "eth0: 3C-22-FB-9A-01-7E", "mac 3c22.fb9a.017e"])
+def test_six_bytes_are_a_card(text: str) -> None:
+    assert types(text) == {"MAC_ADDRESS"}
+
+
 @pytest.mark.parametrize("domain", ["example.com", "example.org", "example.net"])
 def test_an_address_at_a_documentation_domain_counts(domain: str) -> None:
     assert types(f"write to jane.doe@{domain}") == {"EMAIL_ADDRESS"}
@@ -157,6 +230,16 @@ def test_an_address_without_a_public_suffix_does_not(domain: str) -> None:
         "Speicherplatz 100 GB, Arbeitsplatz 3, Schritt 7",
         "포트로 8000 연결, 버전으로 3 설치",
         "2 route GET, 3 cours API, 81.81 via ACH In",
+        "ISBN-10 0-306-40615-2, order 100-4829-33821, sipariş no 20261130-42",
+        "bbox 120 340 880 910 and grid 31U DQ 48251 11932",
+        "GNU General Public License v2, GPL-2+-or-X11, drivers/media/i2c/vs6624.c",
+        "DFARS 252.227-7013, handle 1895.22/1013, J. Optim. 79, 157-181 (1993)",
+        "points (0.362568364506, 0.47271235) and (0.4831460674157303 + 0.2584269662)",
+        "AVX512CD, AVX512BW and CAS 7732-18-5",
+        "git@github.com:acme/repo.git was cloned",
+        "recall policy recall-1, memberof-refint2, version-policy pydantic-v2",
+        "the VMMMMMVDVMMMMMMMMVMVMVMV table",
+        "12.345.678",
     ],
 )
 def test_ordinary_numbers_are_nobodys(text: str) -> None:
