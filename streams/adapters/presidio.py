@@ -2,8 +2,8 @@
 
 The contract: every recogniser of Presidio's own catalogue that needs no model and fits the profile's languages runs
 over every field. A language without a profile here, or an entity type that no recogniser of the profile finds, is
-refused, never skipped; so is a field with a stretch in a script that no language of
-the profile has. Nothing is fetched: the public-suffix list is the packaged snapshot.
+refused, never skipped; so is a field with a stretch in a script that no language of the profile has, or clearly in
+another language than the profile's. Nothing is fetched: the public-suffix list is the packaged snapshot.
 
 Its `regex` engine backtracks: texts are bounded by policy, time by the pool (ADR 0007).
 """
@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
-from streams.adapters.pii import context, judgement
-from streams.adapters.pii.scripts import LEAST_LETTERS, LEAST_SIGNS, ScriptCheck
+from streams.adapters.pii import context, foreign, judgement
+from streams.adapters.pii.scripts import LEAST_LETTERS, LEAST_SIGNS
 from streams.adapters.pii.words import EXTRA_WORDS, WORDS_INSTEAD
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES
 from streams.domain.scanning.finding import Category, Finding
@@ -46,8 +46,8 @@ class PresidioDetector:
 
         self._recognizers = load_recognizers()
         self._select = lru_cache(maxsize=16)(self._selected)
-        self._scripts = lru_cache(maxsize=16)(ScriptCheck)
         self._found = lru_cache(maxsize=16)(self._found_in)
+        self._foreign = lru_cache(maxsize=16)(foreign.ForeignCheck)
         self._manifest = _manifest(self._recognizers)
 
     @property
@@ -85,15 +85,15 @@ class PresidioDetector:
         """Return the personal data in the fields.
 
         Raises:
-            LanguageUnsupportedError: A field holds a stretch in a script that no language of the profile has.
+            LanguageUnsupportedError: A field holds a stretch in a script or language that the profile lacks.
             DetectorError: A recogniser failed; its message is not passed on, it may quote the text.
         """
         scanner = self.scanner(profile)
-        scripts = self._scripts(profile.language_profiles)
+        languages = self._foreign(profile.language_profiles)
         findings = []
         for field in fields:
-            if scripts.is_foreign(field.value):
-                raise LanguageUnsupportedError("a field holds text in a script of no language of the policy")
+            if languages.is_foreign(field.value):
+                raise LanguageUnsupportedError("a field holds text in no language of the policy")
             try:
                 found = scanner.matches(field.value)
             except Exception:  # noqa: BLE001 - whatever a recogniser raises means the same: not looked at
@@ -149,6 +149,7 @@ def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:
         "extra_words": {entity: list(words) for entity, words in EXTRA_WORDS.items()},
         "words_instead": {entity: list(words) for entity, words in WORDS_INSTEAD.items()},
         "foreign_scripts": [LEAST_LETTERS, LEAST_SIGNS],
+        "foreign_languages": foreign.settings(),
         "needs_a_word": sorted(judgement.NEEDS_A_WORD),
         "libraries": versions,
         "languages": sorted(SUPPORTED_LANGUAGES),

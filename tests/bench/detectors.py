@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from streams.adapters.detectors import standard_detectors
-from streams.adapters.pii.scripts import ScriptCheck
+from streams.adapters.pii.foreign import ForeignCheck
 from streams.adapters.presidio import PresidioDetector
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES, UNADVISED_ENTITY_TYPES
 from streams.application.ports.detection import Detector
@@ -131,13 +131,13 @@ def _part(row: dict[str, Any]) -> str:
 
 
 def messages(folder: Path) -> list[str]:
-    """Return agent messages to measure throughput over, all in scripts that an English profile covers."""
+    """Return agent messages to measure throughput over, none in a language that an English profile lacks."""
     texts: list[str] = []
-    scripts = ScriptCheck(english_profile().language_profiles)
+    foreign = ForeignCheck(english_profile().language_profiles)
     for row in rows(folder / TRANSCRIPTS):
         contents = (message["content"] for message in row["messages"])
         texts += [text for text in contents if isinstance(text, str) and _is_of_size(text)]
-    texts = [text for text in texts if not scripts.is_foreign(text)]
+    texts = [text for text in texts if not foreign.is_foreign(text)]
     return texts[:: max(1, len(texts) // MESSAGES)]
 
 

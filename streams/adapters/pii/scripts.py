@@ -2,8 +2,8 @@
 
 The contract: a stretch is a number of letters of such scripts in a row, with no more than punctuation, digits and
 spaces between them: ``LEAST_LETTERS``, or ``LEAST_SIGNS`` of scripts whose signs are words or syllables. A name or a
-quoted word is none. Languages that share a script are not told apart: Latin letters are never a stretch, whatever is
-written in them, and neither is Ukrainian where a profile has Russian.
+quoted word is none. Languages that share a script are not told apart: Latin letters are never a stretch (``latin``
+looks at their words), and neither is Ukrainian where a profile has Russian.
 """
 
 from __future__ import annotations
