@@ -23,7 +23,8 @@ from streams.application.ports.metrics import Metrics
 
 LOG: Final = logging.getLogger(__name__)
 
-PAUSE_SECONDS: Final = 0.2
+PAUSE_SECONDS: Final = 1.0
+"""Between two looks at the ends of the topics, which each cost the broker a question a partition."""
 RETRY_SECONDS: Final = 1.0
 TOGETHER: Final = 500
 """Verdicts written at once."""
