@@ -6,11 +6,13 @@ other topic, no log at its most talkative, no metric, no answer of the console, 
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import urllib.request
 import uuid
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -22,6 +24,7 @@ from pratique.contract.digests import request_sha256
 from pratique.contract.records import Verdict
 from pratique.contract.topics import DEAD_LETTER, WORK
 from streams.adapters.redis_connect import RedisIdentity, connect
+from streams.adapters.redis_verdicts import TAG
 from streams.domain.policy.documents import NARRATIVE_FIELD_ROOTS
 from streams.domain.policy.quarantine_rules import DAY_MS
 from tests.integration.asking import VERDICT_TOPICS, verdicts_since
@@ -258,17 +261,21 @@ def test_redis_holds_no_content(told: Told) -> None:
     client = connect(
         told.platform.redis.url, RedisIdentity.VERIFY, told.platform.policy / "keys", told.platform.environment
     )
-    readers = {
+    readers: dict[str, Callable[[str], Any]] = {
         "list": lambda key: client.lrange(key, 0, -1),
         "set": client.smembers,
         "hash": client.hgetall,
     }
     held = []
+    until(lambda: any(client.scan_iter(f"{TAG}*{TENANT}*")), "verdicts are in the index")
     for key in client.scan_iter():
         kind = client.type(key)
         held.append(key)
         if kind in readers:
-            held.append(repr(readers[kind](key)))
+            found = readers[kind](key)
+            held.append(repr(found))
+            if kind == "hash" and "value" in found:  # a verdict in the index
+                held.append(zlib.decompress(base64.b64decode(found["value"])).decode("utf-8", "replace"))
         else:
             assert kind == "string", kind
     client.close()
