@@ -4,22 +4,29 @@ The contract: a namespace of its own is filled from the audit's beginning to its
 pointer is changed, which is the caller's to do. Retired key generations are left out. An audit whose beginning is gone
 is refused: a view of the rest would not know what it lacks. Namespaces are numbers that grow, so that what a rebuild
 left behind that did not come to its end is told from one that is younger, and may still be under way.
+
+A rebuild may take many minutes, in which Redis rewrites its file of appends and is slow to answer: ``fill_partition``
+goes on from where the view stands.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from pratique.errors import RefusedError
+from pratique.errors import RefusedError, UnavailableError
 from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.ledger_log import LedgerLog
-from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
+from streams.adapters.redis_ledger import RedisLedger, ViewConflictError, ViewMaintenance
 from streams.application.ports.metrics import Metrics
+from streams.errors import LedgerViewIncompleteError
 from streams.wire.ledger import read_audit
 
 MANY: Final = 20_000
 """Records from which it pays to start processes that fill several partitions at once."""
+TRIES: Final = 5
+PAUSE_SECONDS: Final = 2.0
 
 
 class ViewRebuild:
@@ -80,13 +87,13 @@ class ViewRebuild:
         partitions = range(self.partition_count)
         records = sum([self._opened(namespace, partition) for partition in partitions])
         if beside is None or records < MANY:
-            filled: Iterable[object] = (applier.catch_up_with(namespace, partition) for partition in partitions)
+            filled: Iterable[object] = (fill_partition(applier, namespace, partition) for partition in partitions)
         else:
             filled = beside(namespace, partitions, without)
         for done, _ in enumerate(filled, start=1):
             progress(done, self.partition_count)
         for partition in partitions:  # what came meanwhile
-            applier.catch_up_with(namespace, partition)
+            fill_partition(applier, namespace, partition)
 
     def _opened(self, namespace: str, partition: int) -> int:
         """Begin a partition's view; return how many records there are to be applied."""
@@ -109,3 +116,30 @@ class ViewRebuild:
             UnavailableError: Redis does not answer.
         """
         return self._maintenance.drop(goes=lambda name: name.isdecimal() and int(name) < int(namespace))
+
+
+def fill_partition(
+    applier: LedgerApplier, namespace: str, partition: int, pause: Callable[[float], None] = time.sleep
+) -> int:
+    """Apply all there is of a partition, and again from where the view stands where Redis was slow; return the offset.
+
+    What was sent before an answer was given up may be applied all the same, so that what follows is refused for its
+    offset: that is no fault of the audit's either.
+
+    Raises:
+        RefusedError: The audit holds what can't be applied.
+        UnavailableError: Redis or the broker does not answer, after all of the tries.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            return applier.catch_up_with(namespace, partition)
+        except LedgerViewIncompleteError:
+            raise
+        except ViewConflictError as error:
+            if error.refusal != "OFFSET" or not left:
+                raise
+        except UnavailableError:
+            if not left:
+                raise
+        pause(PAUSE_SECONDS)
+    raise AssertionError("the last try returns, or raises")

@@ -26,7 +26,7 @@ from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
-from streams.adapters.ledger_rebuild import ViewRebuild
+from streams.adapters.ledger_rebuild import ViewRebuild, fill_partition
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import Pointer
@@ -222,7 +222,7 @@ def _fill(settings: Settings, namespace: str, partition: int, without: frozenset
         metrics = PrometheusMetrics({"app": "rebuild"})
         view = RedisLedger(client, client, call_steps=REBUILD_CALL_STEPS)
         applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics, without=without, is_ahead=True)
-        applier.catch_up_with(namespace, partition)
+        fill_partition(applier, namespace, partition)
     except RefusedError as error:  # errors cross as the two kinds that they are: what else they hold does not
         raise RefusedError(str(error)) from None
     except UnavailableError as error:
