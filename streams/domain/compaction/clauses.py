@@ -13,7 +13,6 @@ Kelvin sign to ``k``) or looks like one is no clause.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Final, NamedTuple
 
 from pratique.contract.canonical import PlainJson
@@ -78,11 +77,9 @@ class ParsedClause(NamedTuple):
         return self.rule.quotations if self.derivation is None else self.derivation.quotations
 
     @property
-    def statement(self) -> tuple[str, ...]:
+    def statement(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """What it says: no two clauses of a summary say the same. How its parts word it makes no difference."""
-        if self.derivation is None:
-            return (self.rule.rule_id, *self.values)
-        return (self.rule.rule_id, *chain.from_iterable(zip(self.derivation.names, self.values, strict=True)))
+        return self.rule.rule_id, self.values, () if self.derivation is None else self.derivation.names
 
     def body(self) -> list[PlainJson]:
         """Return the clause as the parsed population lists it."""
@@ -144,7 +141,7 @@ class ClauseParser:
             sources: The request's messages, which message ids and quotations refer to.
         """
         clauses: list[ParsedClause] = []
-        seen: set[tuple[str, ...]] = set()
+        seen: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
         quotations = 0
         for raw in self.writing.lex(text):
             if isinstance(raw, Unread):
@@ -152,8 +149,9 @@ class ClauseParser:
             clause = self._clause(raw, sources)
             if clause is None:
                 return SummaryParse(tuple(clauses), (raw.start, raw.end))
-            if clause.quotations:
-                quotations += len(clause.quotations)
+            quoted = clause.quotations
+            if quoted:
+                quotations += len(quoted)
                 if quotations > MAX_QUOTATIONS or not _quotes_truly(clause, sources):
                     return SummaryParse(tuple(clauses), (raw.start, raw.end))
             statement = clause.statement
@@ -179,7 +177,10 @@ class ClauseParser:
             if following is None:
                 return None
             state = following
-        return None if state.rule is None else self._parsed(state.rule, tuple(values), raw, sources)
+        rule = state.rule
+        if rule is None or rule.shape is None:  # most clauses have no parts
+            return None if rule is None else ParsedClause(rule, tuple(values), raw.start, raw.end)
+        return self._parsed(rule, tuple(values), raw, sources)
 
     def _clause_of_many(self, raw: RawClause, sources: Sources) -> ParsedClause | None:
         states: list[tuple[ClauseTable, tuple[str, ...]]] = [(self._table, ())]

@@ -83,7 +83,7 @@ def read_summary(text: str, sources: Sources, parser: ClauseParser) -> tuple[Cla
         parser: The grammar's clauses.
     """
     readings: list[ClauseReading] = []
-    seen: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, tuple[str, ...], tuple[str, ...]]] = set()
     quotations = 0
     for raw in parser.writing.lex(text):
         if isinstance(raw, Unread):
