@@ -118,10 +118,16 @@ def _texts(settings: Settings, item: Queued) -> Iterator[str]:
             with closing(log.history(partition, start, end)) as records:
                 for record in records:
                     if record.value is not None and request_sha256(record.value) == entry.request_sha256:
-                        yield from _contents(record.value, entry.origin)
+                        yield from contents_of_request(record.value, entry.origin)
 
 
-def _contents(value: bytes, origin: Origin) -> Iterator[str]:
+def contents_of_request(value: bytes, origin: Origin) -> Iterator[str]:
+    """Yield the texts of a request that are fingerprinted; none of one that is malformed.
+
+    Args:
+        value: The request, as it was published.
+        origin: Which kind it is of.
+    """
     try:
         if origin is Origin.RECALL:
             yield from (memory.content for memory in avro.decode(value, MemoryRecalled).entries if memory.content)
