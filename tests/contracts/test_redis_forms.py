@@ -8,10 +8,13 @@ import pytest
 from redis.exceptions import NoPermissionError
 
 from infra.stack.broker import LOOPBACK
+from pratique.contract.signing import Signature
 from pratique.errors import ConfigurationError, UnavailableError
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import entry_key
 from streams.adapters.redis_ledger import ViewConflictError, ViewMaintenance
+from streams.adapters.redis_verdicts import FIELDS, VERDICT_ID, PublishedVerdict, RedisVerdictWriter
+from streams.adapters.redis_verdicts import entry_key as verdict_key
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.domain.quarantine.record import QuarantineRecord
 from streams.errors import LedgerViewIncompleteError
@@ -57,7 +60,23 @@ def check_view(form: Form) -> None:
     view.admin.unlink(place)
     with pytest.raises(LedgerViewIncompleteError, match="partial"):
         look.look_up(TENANTS[0], {"g1": [ONE]})
+    check_verdicts(view, place)
     assert ViewMaintenance(view.admin).drop(goes=NAMESPACE.__eq__) > len(records)
+
+
+def check_verdicts(view: View, place: str) -> None:
+    """The index of verdicts lies beside the view, and neither's identity reaches the other's keys."""
+    index, lookup = view.client(RedisIdentity.VERDICT_INDEX), view.client(RedisIdentity.LOOKUP)
+    writer = RedisVerdictWriter(index, 60_000)
+    item = PublishedVerdict("tenant-a", ONE, EVERYONES, "topic", Signature("gate", b"signed"), b"verdict")
+    writer.write([item], "topic/0", 7)
+    assert writer.positions() == {"topic/0": 7}
+    key = verdict_key("tenant-a", ONE)
+    assert all(lookup.hmget(key, list(FIELDS)))
+    assert lookup.hmget(verdict_key("tenant-a", EVERYONES), [VERDICT_ID]) == [ONE]
+    for client, foreign in ((lookup, key), (view.client(RedisIdentity.LEDGER), key), (index, place)):
+        with pytest.raises(NoPermissionError):
+            client.hset(foreign, "value", "forged")
 
 
 def test_tls_keeps_those_out_who_do_not_know_the_authority(tmp_path: Path) -> None:
