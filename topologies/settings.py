@@ -46,6 +46,7 @@ class Settings:
         ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
         ledger_staleness_ms: How long ago the ledger's view may last have been known to hold everything.
         lineage_ms: How long the index keeps a verdict, for compactions of what it accepted.
+        lineage_redis_url: Redis of the index of verdicts, which may evict; ``redis_url`` where empty.
         redis_url: Redis of the ledger's view and of the index of verdicts, ``redis://`` or ``rediss://``; neither where
             empty.
         scan_processes: Worker processes of one scan app.
@@ -77,6 +78,7 @@ class Settings:
     ledger_entries_per_tenant: int = 100_000
     ledger_staleness_ms: int = 5_000
     lineage_ms: int = 172_800_000
+    lineage_redis_url: str = ""
     redis_url: str = ""
     scan_processes: int = 1
     prompt_safety: str = "streams.adapters.injection.detector:packaged"

@@ -76,10 +76,11 @@ def start_follower(settings: Settings, metrics: Metrics, closing: ExitStack) -> 
 
 
 def _client(settings: Settings, identity: RedisIdentity, closing: ExitStack) -> Redis | None:
-    if not settings.redis_url:
+    url = settings.lineage_redis_url or settings.redis_url
+    if not url:
         return None
     try:
-        client = connect(settings.redis_url, identity, Path(settings.keys) if settings.keys else None, os.environ)
+        client = connect(url, identity, Path(settings.keys) if settings.keys else None, os.environ)
     except ConfigurationError as error:
         LOG.warning("no index of verdicts, so that no lineage is followed: %s", error)
         return None
