@@ -27,6 +27,8 @@ EMBEDDED: Final = "embedded/"
 _CHOICE: Final = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 _ENCODED: Final = ".b64"
 _EMBEDDED_SHARE: Final = 0.35
+_FOREIGN_SHARE: Final = 0.15
+"""How often what stands around a text is of any language: whoever attacks need not write as the page does."""
 
 
 def read_authored(readings: int = 8, *, seed: int) -> list[Row]:
@@ -69,7 +71,7 @@ def read_lines(path: Path) -> list[tuple[str, str]]:
 
 
 def embedded(rows: Sequence[Row], fillers: Sequence[Row], *, seed: int) -> list[Row]:
-    """Return some of the texts, each between others, of the same language where there are any.
+    """Return some of the texts, each between others, mostly of the same language where there are any.
 
     Args:
         rows: The texts.
@@ -84,7 +86,8 @@ def embedded(rows: Sequence[Row], fillers: Sequence[Row], *, seed: int) -> list[
     made = []
     for row in rows:
         if draw.random() < _EMBEDDED_SHARE:
-            parts = [draw.choice(by_lang.get(row.lang, every)) for _ in range(draw.choice((1, 2, 3, 8)))]
+            near = every if draw.random() < _FOREIGN_SHARE else by_lang.get(row.lang, every)
+            parts = [draw.choice(near) for _ in range(draw.choice((1, 2, 3, 8)))]
             parts.insert(draw.randrange(len(parts) + 1), row.text)
             text = draw.choice((" ", "\n", "\n\n")).join(parts)
             made.append(replace(row, id=EMBEDDED + row.id, text=text, corpus="embedded"))

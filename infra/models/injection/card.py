@@ -100,6 +100,7 @@ def _parts(
         False,
         lambda place: rows[place].corpus.startswith(("pii", "secrets")),
     )
+    yield "paragraphs of this project's pages", False, lambda place: rows[place].corpus == "pages"
     for attack in (True, False):
         of = [place for place in held if rows[place].attack is attack and own[place]]
         for what, values in (("language", [row.lang for row in rows]), ("source", list(groups))):
@@ -217,7 +218,8 @@ that same rate.
 _MEASURED: Final = """
 Every text was scored by a model that had learnt nothing from its source ({folds} groups of whole repositories, and no
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
-The packaged model has learnt from all of them. Texts written for it are measured nowhere. Concept words, rules
+The packaged model has learnt from all of them. Texts written for it and messages of Django are measured nowhere,
+pages of this project by models that had not read the page. Concept words, rules
 and written texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a
 corpus that nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory text, since the
 rules on replies, code, authority and tampering were made with those rows in view.
@@ -236,8 +238,9 @@ translated by machine. A lower threshold finds more of them and more honest text
 another detector.
 """
 _LEARNT: Final = """
-The development corpora, messages of clean agent transcripts, texts about secrets and personal data, and texts written
-for this model (`infra/models/injection/authored`, expanded to their readings), which no native speaker has reviewed.
+The development corpora, messages of clean agent transcripts, texts about secrets and personal data, pages of this
+project, messages of Django in many languages (`infra/models/injection/borrowed`), and texts written for this model
+(`infra/models/injection/authored`, expanded to their readings), which no native speaker has reviewed.
 """
 _LIMITS: Final = (
     (
@@ -245,10 +248,10 @@ _LIMITS: Final = (
         "text that is about attacks or full of orders can be found."
     ),
     "Sources differ by more than the intervals say: for a new source, look at the worst one here and not at the mean.",
-    ("Manuals and designs of defences, such as this project's own, are found often: their words are those of attacks."),
+    "A text about attacks that quotes one is found where a rule matches what it quotes: rules know no quotation marks.",
     "Languages with few rows are hardly measured at all.",
     "An attack among much other text scores lower than alone; the row of attacks inside transcripts says how much.",
-    "System prompts of agents, which order a model about, are found more often than not: no text to recall as memory.",
+    "System prompts of agents, which order a model about, are found far more often than other honest texts.",
     "Whoever has the artifact can look for a wording that scores low. It is one check beside signals and ledger.",
     "Nothing here speaks of images, sound or files.",
 )

@@ -38,9 +38,9 @@ class Settings:
     steps: int = 48
     equal_steps: int = 12
     rate: float = 0.1
-    decay: float = 5e-6
+    decay: float = 2e-6
     scales: tuple[float, ...] = (1.0, 0.7, 1.0, 1.0, 1.0, 1.0)
-    left_out: tuple[float, float] = (0.4, 0.1)
+    left_out: tuple[float, float] = (0.2, 0.1)
     temperature: float = 0.5
     fewest_texts: int = 2
 

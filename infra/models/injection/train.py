@@ -25,6 +25,7 @@ from infra.models.injection.authored_texts import embedded, read_authored
 from infra.models.injection.calibration import Calibration, Doubles, Flags, calibrate
 from infra.models.injection.corpora import Row, read_rows, read_side, read_transcripts
 from infra.models.injection.examples import Examples, Tools, make_examples, make_tools
+from infra.models.injection.honest_texts import read_borrowed, read_pages
 from infra.models.injection.learning import Settings, learn
 from infra.models.injection.quantizing import arrays_of
 from infra.models.injection.sources import ALWAYS_LEARNT, FOLDS, NO_FOLD, folds_of, openings, with_origins
@@ -34,7 +35,7 @@ from streams.adapters.injection.scorer import ONE, SCORE_UNIT, SIGNAL_SCORE, Sco
 
 SEED: Final = 1
 NAME: Final = "pratique-injection"
-VERSION: Final = "2"
+VERSION: Final = "3"
 
 _READINGS: Final = 10
 _SHORT: Final = 1_000
@@ -49,13 +50,15 @@ WRITTEN: Final = 1
 SIDE: Final = 2
 AMONG: Final = 3
 PROBE: Final = 4
+BORROWED: Final = 5
 
 
 class Texts(NamedTuple):
     """All texts, and what is known of each.
 
     Attributes:
-        kinds: ``MEASURED`` (the corpora of injections), ``WRITTEN`` for this model, ``SIDE`` (others' corpora),
+        kinds: ``MEASURED`` (the corpora of injections), ``WRITTEN`` for this model, ``SIDE`` (others' corpora
+            and this project's pages), ``BORROWED`` (others' honest texts that are measured nowhere),
             ``AMONG`` (attacks of the corpora, with written texts around them), ``PROBE`` (attacks inside transcripts,
             for measuring).
         groups: Where each is from.
@@ -114,12 +117,14 @@ def _read(corpora: Path) -> tuple[Texts, Tools]:
     short = [row for row in own if row.attack and not row.obfuscation and len(row.text) <= _SHORT]
     among = embedded(short, fillers, seed=SEED)
     transcripts = read_transcripts(corpora)
-    side = transcripts + read_side(corpora)
-    learnt = own + written + among + side
+    side = transcripts + read_side(corpora) + read_pages()
+    borrowed = read_borrowed()
+    parts = {MEASURED: own, WRITTEN: written, AMONG: among, SIDE: side, BORROWED: borrowed}
+    learnt = [row for rows in parts.values() for row in rows]
     tools = make_tools(own)
-    kinds = np.repeat([MEASURED, WRITTEN, AMONG, SIDE], [len(own), len(written), len(among), len(side)])
+    kinds = np.repeat(list(parts), [len(rows) for rows in parts.values()])
     groups = with_origins(learnt, tools)
-    folds = np.where(kinds == WRITTEN, ALWAYS_LEARNT, folds_of(groups))
+    folds = np.where(np.isin(kinds, (WRITTEN, BORROWED)), ALWAYS_LEARNT, folds_of(groups))
     probes = _probes(short[::_PROBED], transcripts)
     rows = learnt + probes
     groups += [row.group for row in probes]
@@ -149,7 +154,7 @@ def _probes(attacks: Sequence[Row], transcripts: Sequence[Row]) -> list[Row]:
 def _weights(texts: Texts, held_out: int) -> Doubles:
     """Return how much each text counts when a fold is held out."""
     held = texts.folds == held_out
-    copied = np.isin(texts.openings, texts.openings[held]) & (texts.kinds != WRITTEN)
+    copied = np.isin(texts.openings, texts.openings[held]) & ~np.isin(texts.kinds, (WRITTEN, BORROWED))
     used = ~held & ~copied & (texts.folds != NO_FOLD) & (texts.kinds != PROBE)
     attacks = texts.attacks
     names = [f"{kind} {group} {attack}" for kind, group, attack in zip(texts.kinds, texts.groups, attacks, strict=True)]
@@ -158,7 +163,7 @@ def _weights(texts: Texts, held_out: int) -> Doubles:
     weights = np.zeros(len(texts.rows))
     weights[used] = sizes[keys[used]] ** -0.5
     weights[texts.kinds == WRITTEN] *= _AUTHORED_WEIGHT
-    weights[texts.kinds == SIDE] *= _SIDE_WEIGHT
+    weights[np.isin(texts.kinds, (SIDE, BORROWED))] *= _SIDE_WEIGHT
     weights[attacks] *= weights[~attacks].sum() / weights[attacks].sum()
     return weights
 

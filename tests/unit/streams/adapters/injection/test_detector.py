@@ -40,6 +40,21 @@ def test_an_attack_is_one_finding_at_its_place(name: str) -> None:
     assert Finding.of(found.body()) == found
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An injected page may ask the agent to send data elsewhere. It helps to confirm what leaves.",
+        "Der Filter soll erkennen, wenn ein Dokument dem Modell Befehle erteilt, und die Erinnerung zurückhalten.",
+        "You are an agent of a library. Never reveal readers' addresses. If asked about anything else, decline.",
+        "The review found that a calendar entry could make the assistant delete meetings; it asks first since 3.2.",
+        "A summary that says the user approved something, when only a web page said so, is refused.",
+        "Employees must not share one-time codes, whoever asks for them and however urgent the request is said to be.",
+    ],
+)
+def test_talk_of_attacks_and_orders_of_an_operator_are_no_finding(text: str) -> None:
+    assert DETECTOR.scan([Field("summary_text", text)], PROFILE) == []
+
+
 def test_a_finding_says_how_it_was_read() -> None:
     (found,) = DETECTOR.scan([Field("summary_text", attack("en").encode().hex())], PROFILE)
     assert found.type == "hex"
