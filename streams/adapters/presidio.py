@@ -119,8 +119,11 @@ class PresidioDetector:
     def _selected(self, profile: ScanProfile) -> Scanner:
         """Return the scanner of a profile: one recogniser of a kind, with the context words of all its languages."""
         from streams.adapters.pii.scanner import Scanner  # noqa: PLC0415 - only worker processes load engines
+        from streams.adapters.pii.warming import warm  # noqa: PLC0415
 
-        return Scanner(self.recognizers_of(profile))
+        scanner = Scanner(self.recognizers_of(profile))
+        warm(scanner)
+        return scanner
 
 
 def _manifest(recognizers: Iterable[tuple[str, Any]]) -> DetectorManifest:

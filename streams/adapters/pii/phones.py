@@ -20,9 +20,6 @@ from streams.adapters.pii.context import ContextWords, is_whole_field
 STANDS_ALONE: Final = 0.4
 """Score of a number that needs no word beside it: Presidio's own for telephone numbers."""
 
-BY_WORDS_ALONE: Final = 0.1
-"""Score of what only a word makes a number."""
-
 STRONG_DIGITS: Final = 10
 """National numbers of fewer digits need a word: ISO dates have eight, arXiv's numbers nine."""
 
@@ -83,17 +80,25 @@ def telephone_numbers(text: str, context: ContextWords, regions: Sequence[str]) 
         number = _EXTENSION.split(window.group(), maxsplit=1)[0]
         if _NO_NUMBER.fullmatch(number.lstrip("(")) or _is_calculated(number):
             continue
-        score = _score(number, regions, begins_line=start == 0 or text[start - 1] == "\n")
-        if score == BY_WORDS_ALONE:
-            if is_whole_field(text, start, end):
-                stands = (number[0] in "(0" or not number.isdigit()) and _is_written_nationally(number, regions)
-                score = STANDS_ALONE if stands else 0.0
-            elif not context.beside(text, start, end):
-                score = 0.0
-        elif number[0] not in _INTERNATIONAL and _NUMBERED.search(text, max(0, start - _BEFORE_NUMBERED), start):
-            score = 0.0
+        if len(set(_digits(number))) <= _REPEATED:
+            continue
+        # Words first: they cost less than the plans of all regions, of which a text may hold nothing but numbers.
+        score = STANDS_ALONE if context.beside(text, start, end) else _without_words(text, start, end, number, regions)
         if score:
             yield start, end, score
+
+
+def _without_words(text: str, start: int, end: int, number: str, regions: Sequence[str]) -> float:
+    """Return the score of what stands like a number, and beside no word for one."""
+    if _stands(number, regions, begins_line=start == 0 or text[start - 1] == "\n"):
+        is_numbered = number[0] not in _INTERNATIONAL and _NUMBERED.search(
+            text, max(0, start - _BEFORE_NUMBERED), start
+        )
+        return 0.0 if is_numbered else STANDS_ALONE
+    if not is_whole_field(text, start, end):
+        return 0.0
+    stands = (number[0] in "(0" or not number.isdigit()) and _is_written_nationally(number, regions)
+    return STANDS_ALONE if stands else 0.0
 
 
 def _is_calculated(number: str) -> bool:
@@ -101,19 +106,16 @@ def _is_calculated(number: str) -> bool:
     return _CALCULATED.search(number) is not None or (bool(bracket) and len(_digits(before)) > _MOST_BEFORE_BRACKET)
 
 
-def _score(number: str, regions: Sequence[str], *, begins_line: bool) -> float:
+def _stands(number: str, regions: Sequence[str], *, begins_line: bool) -> bool:
+    """Say whether a number is one without a word beside it."""
     digits = _digits(number)
-    if len(set(digits)) <= _REPEATED:
-        return 0.0
     if number.startswith(_PLUS):
         plan = _international(digits)
         # A line of a diff begins with a plus sign, too.
-        stands = plan == _VALID or (plan and not (begins_line and number[1:].isdigit()))
-    elif digits.startswith("00"):
-        stands = _international(digits[2:]) == _VALID
-    else:
-        stands = _stands_nationally(number, regions)
-    return STANDS_ALONE if stands else BY_WORDS_ALONE
+        return plan == _VALID or (bool(plan) and not (begins_line and number[1:].isdigit()))
+    if digits.startswith("00"):
+        return _international(digits[2:]) == _VALID
+    return _stands_nationally(number, regions)
 
 
 def _stands_nationally(number: str, regions: Sequence[str]) -> bool:

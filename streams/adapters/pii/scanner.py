@@ -78,6 +78,11 @@ class Scanner:
                     found.add(Found(rule.entity, match.start, match.start - match.end, -score))
         return _distinct(sorted(found))
 
+    def learn(self, text: str) -> None:
+        """Meet a text's states; finds nothing."""
+        self.index.candidates(text)
+        self.words.there(text)
+
     def _candidates(self, text: str) -> Iterator[int]:
         """Return the forms that may match, of rules that may find something by it."""
         positions = self.index.candidates(text)

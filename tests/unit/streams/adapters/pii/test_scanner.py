@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Never
 
 import pytest
 from hypothesis import given
@@ -171,6 +172,15 @@ def test_addresses_of_nobody_are_none(text: str) -> None:
 )
 def test_an_address_of_some_machine_counts(text: str) -> None:
     assert types(text) == {"IP_ADDRESS"}
+
+
+def test_beside_a_word_no_numbering_plan_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object) -> Never:
+        raise AssertionError("a text of nothing but numbers would cost that for each")
+
+    monkeypatch.setattr("streams.adapters.pii.phones.phonenumbers.parse", asked)
+    profile = ScanProfile(("de",), ("PHONE_NUMBER",))
+    assert len(detector().scan([Field("text", "tel 030 1234567 " * 50)], profile)) == 50
 
 
 DUMPS = [
