@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+import re2
+
 WORDS_BEFORE: Final = 5
 WORDS_BEHIND: Final = 5
 SHORT_WORD: Final = 4
@@ -34,11 +36,15 @@ class ContextWords:
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(sorted({word.lower().strip() for word in words} - {""}))
+        self._anywhere = re2.compile("|".join(re2.escape(word) for word in self.words))
         self._pattern = re.compile("|".join(_form(word) for word in self.words)) if self.words else None
 
     def beside(self, text: str, start: int, end: int) -> bool:
         """Say whether one of the words stands beside ``text[start:end]``."""
-        return self._pattern is not None and self._pattern.search(_beside(text, start, end)) is not None
+        # RE2 first, over the characters around, since it reads all words at once: most numbers stand beside none.
+        if self._pattern is None or self._anywhere.search(_around(text, start, end)) is None:
+            return False
+        return self._pattern.search(_beside(text, start, end)) is not None
 
 
 def is_whole_field(text: str, start: int, end: int) -> bool:
@@ -52,6 +58,11 @@ def _form(word: str) -> str:
         behind = r"(?![^\W_])" if word[-1].isalnum() else ""
         return before + re.escape(word) + behind
     return re.escape(word)
+
+
+def _around(text: str, start: int, end: int) -> str:
+    middle = text[start : min(end, start + _CHARACTERS_BEFORE)]
+    return (text[max(0, start - _CHARACTERS_BEFORE) : start] + middle + text[end : end + _CHARACTERS_BEHIND]).lower()
 
 
 def _beside(text: str, start: int, end: int) -> str:
