@@ -12,6 +12,7 @@ import pytest
 from pratique.contract.avro import RECORD_CLASSES, fingerprints
 
 ROOT = Path(__file__).resolve().parents[1]
+SCHEMAS = ROOT / "schemas" / "avro"
 
 
 def build(project: Path, directory: Path) -> Path:
@@ -83,7 +84,7 @@ def test_client_ships_itself_and_the_schemas_and_nothing_else(client_wheel: Path
         f"pratique/{path.relative_to(ROOT / 'sdk' / 'pratique')}"
         for path in (ROOT / "sdk" / "pratique").rglob("*")
         if path.is_file() and path.suffix != ".pyc"
-    } | {f"pratique/schemas/{path.name}" for path in (ROOT / "schemas" / "avro").glob("*.avsc")}
+    } | {f"pratique/schemas/{path.relative_to(SCHEMAS).as_posix()}" for path in SCHEMAS.rglob("*.avsc")}
 
 
 def test_service_ships_streams_topologies_and_the_schemas(service_wheel: Path) -> None:
