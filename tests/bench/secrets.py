@@ -26,12 +26,12 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "secr
 WITH: Final = ("kingfisher alone", "kingfisher and secrets")
 
 MISSED: Final = (
-    "Missed: passwords of plain words, alone or in quotes with blanks; weak passwords that stand without a word",
-    "for them; unquoted values with a template in them; passwords that documentation uses (`user:password@`);",
-    "tokens whose body is one letter repeated; generated values without a name; and rows of other scanners that",
-    "hold no value (`key: password`).",
+    'Missed: passwords made of the words of documentation (`user:password@`, "thisismypassword", "value with',
+    'spaces"); plain words without quotes and without a user beside them; weak passwords that stand without a word',
+    "for them; tokens whose body is one letter repeated; generated values without a name; and rows of other",
+    "scanners that hold no value (`key: password`).",
     "",
-    "Found, though their sources call them harmless: quoted values that are half a template, and a token of one",
+    "Found, though their sources call them harmless: values that are half a template, and a token of one",
     "vendor's form that is one letter off another's.",
 )
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "secrets"
 
-REVISION: Final = 1
-"""Raised whenever code here or in ``judging`` changes what is found; part of the manifest."""
+REVISION: Final = 2
+"""Raised whenever code here or in ``judging`` or ``values`` changes what is found; part of the manifest."""
 
 _WARMING_BYTES: Final = 2000
 SCORE: Final = 0.8

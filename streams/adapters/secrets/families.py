@@ -1,21 +1,21 @@
 """The rule families: read from ``rules/*.json``, compiled by RE2, one file a family.
 
 The contract: a family is data. A rule has a name, an RE2 pattern whose group ``v`` (or ``v2``, ``v3``: other ways to
-quote) is the value and whose group ``key`` is the name the value was given, what it asks of the value (``Judge``),
-and, kept in base64, texts that it must hit and texts that it must not, which a test checks. ``needs`` are literals of
-which every match holds one; a rule is run only where one occurs. ``unless`` is a pattern of values that the rule
-leaves alone.
+quote) is the value, or with ``near`` the window that a value stands in, and whose group ``key`` is the name the value
+was given, what it asks of the value (``Judge``), and, kept in base64, texts that it must hit and texts that it must
+not, which a test checks. ``needs`` are literals of which every match holds one; a rule is run only where one occurs.
+``unless`` is a pattern of values that the rule leaves alone.
 
-Matching is linear in the text: RE2 alone. A family's rules are run only where the alternation of their patterns
-matches at all; it falls back from RE2's automaton to a slower linear search where that would grow too large, and
-never gives up. Rules that are ``apart`` begin with any letter, so that the automaton would count through every word
-for them: their ``needs`` alone decide.
+Matching is linear in the text: RE2 alone. A family's rules are run only where the alternation of their patterns, and
+that of a few of them, matches at all, and from there on; it falls back from RE2's automaton to a slower linear search
+where that would grow too large, and never gives up. Rules that are ``apart`` begin with any letter, so that the
+automaton would count through every word for them: their ``needs`` alone decide.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
@@ -30,9 +30,16 @@ _ALTERNATION_BYTES: Final = 64 * 1024 * 1024
 """What RE2 may take for a pattern and its automaton, of which it uses what texts make it. With half of it, random text
 outgrew the automaton of the largest family and was searched at a tenth of the speed."""
 
+_PART: Final = 8
+"""Rules whose alternation is asked once more where a family's has matched, before each is run."""
+
 _VALUES: Final = (b"v", b"v2", b"v3")
 _KEY: Final = b"key"
 _IN_SENTENCES: Final = frozenset({Judge.SPOKEN, Judge.NEXT})
+_NAME: Final = re2.compile(rb"(?:[A-Za-z0-9]{3,}(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]+)?")
+"""A sentence's word for a secret, where it is written together with another word: that may name something else."""
+_WORD: Final = re2.compile(rb"[A-Za-z0-9!#$%^&*+?_@~-]{8,64}")
+"""A word in the window of a rule that finds what stands near; brackets, slashes, quotes and stops part words."""
 _CLOSING: Final = b".,;:'\"`"
 """What ends a sentence or a quotation behind a value: no part of it."""
 
@@ -88,13 +95,19 @@ class Rule:
             re2.compile(body["unless"].encode(), _options()) if "unless" in body else None,
         )
 
-    def matches(self, text: bytes, folded: bytes | None = None) -> Iterator[Match]:
-        """Yield what the rule finds in a UTF-8 text, whose form without capitals may be given."""
+    def matches(self, text: bytes, folded: bytes | None = None, first: int = 0) -> Iterator[Match]:
+        """Yield what the rule finds in a UTF-8 text.
+
+        Args:
+            text: The text.
+            folded: Its form without capitals, where it is known.
+            first: A place before which no match begins.
+        """
         if self.needs:
             where = (fold(text) if folded is None else folded) if self.folded else text
             if not any(literal in where for literal in self.needs):
                 return
-        for found in self._compiled.finditer(text):
+        for found in self._compiled.finditer(text, first):
             start, end = next(found.span(group) for group in self._values if found.span(group)[0] >= 0)
             value = text[start:end]
             if self.judge in _IN_SENTENCES:
@@ -102,15 +115,28 @@ class Rule:
                 end = start + len(value)
             if self._unless is not None and self._unless.search(value) is not None:
                 continue
-            key = b"" if self._key is None or found.span(self._key)[0] < 0 else found.group(self._key)
-            if is_secret(self.judge, value.decode("utf-8", "ignore"), key.decode("utf-8", "ignore")):
+            if self._key is not None:
+                key = b"" if found.span(self._key)[0] < 0 else found.group(self._key)
+            else:
+                key = _NAME.match(text[found.start() : start]).group() if self.judge in _IN_SENTENCES else b""
+            name = key.decode("utf-8", "ignore")
+            if self.judge is Judge.NEAR:
+                yield from self._near(value, start, name)
+            elif is_secret(self.judge, value.decode("utf-8", "ignore"), name):
                 yield Match(self.name, start, end)
+
+    def _near(self, window: bytes, start: int, name: str) -> Iterator[Match]:
+        """Yield the first word of a window that is a secret."""
+        for word in _WORD.finditer(window):
+            if is_secret(self.judge, word.group().decode("utf-8", "ignore"), name):
+                yield Match(self.name, start + word.start(), start + word.end())
+                return
 
 
 class Family:
     """The rules of one file."""
 
-    __slots__ = ("_any", "_apart", "_needed", "_together", "about", "body", "name", "rules")
+    __slots__ = ("_any", "_apart", "_needed", "_parts", "_together", "about", "body", "name", "rules")
 
     def __init__(self, body: dict[str, Any]) -> None:
         """Compile a family from its file's JSON object."""
@@ -122,18 +148,27 @@ class Family:
         self._together = tuple(rule for rule in self.rules if not rule.apart)
         literals = [re2.escape(literal) for rule in self._apart for literal in rule.needs]
         self._needed = re2.compile(b"|".join(literals), _options(capture=False)) if literals else None
-        alternation = "|".join(f"(?:{rule.pattern})" for rule in self._together)
-        self._any = re2.compile(_unnamed(alternation).encode(), _options(capture=False))
+        self._any = _alternation(self._together)
+        parts = [self._together[start : start + _PART] for start in range(0, len(self._together), _PART)]
+        self._parts = tuple((_alternation(rules), rules) for rules in parts)
 
     def matches(self, text: bytes) -> Iterator[Match]:
         """Yield what the family's rules find in a UTF-8 text, rule by rule."""
         if self._needed is not None and self._needed.search(text) is not None:
             for rule in self._apart:
                 yield from rule.matches(text)
-        if self._any.search(text) is not None:
+        found = self._any.search(text)
+        if found is not None:
             folded = fold(text)
-            for rule in self._together:
-                yield from rule.matches(text, folded)
+            for any_of, rules in self._parts:
+                if any_of.search(text, found.start()) is not None:
+                    for rule in rules:
+                        yield from rule.matches(text, folded, found.start())
+
+
+def _alternation(rules: Sequence[Rule]) -> Any:  # noqa: ANN401 - re2 comes without types
+    pattern = "|".join(f"(?:{rule.pattern})" for rule in rules)
+    return re2.compile(_unnamed(pattern).encode(), _options(capture=False))
 
 
 def fold(text: bytes) -> bytes:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.adapters.secrets.judging import Judge, entropy, is_secret, looks_random, names_something_else
+from streams.adapters.secrets.judging import Judge, is_secret
+from streams.adapters.secrets.values import entropy, looks_random, names_something_else
 
 PLACEHOLDERS = [
     "",
