@@ -30,7 +30,7 @@ _ALTERNATION_BYTES: Final = 64 * 1024 * 1024
 """What RE2 may take for a pattern and its automaton, of which it uses what texts make it. With half of it, random text
 outgrew the automaton of the largest family and was searched at a tenth of the speed."""
 
-_PART: Final = 8
+_PART: Final = 16
 """Rules whose alternation is asked once more where a family's has matched, before each is run."""
 
 _VALUES: Final = (b"v", b"v2", b"v3")
