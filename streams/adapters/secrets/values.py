@@ -309,7 +309,7 @@ _OF_ADDRESS: Final = re.compile(r"://|@[\w-]+\.|=|\(\)|[\[\]{}<>]|\A[/~.#]|\.[a-
 
 def reads_as_words(value: str) -> bool:
     """Whether most of a value's characters are in words of letters only, as prose has them."""
-    parts = value.split()
+    parts = value.replace("/", " ").split()
     plain = sum(len(part) for part in parts if part.strip(".,;:!?'\"()").isalpha())
     return plain * 2 >= sum(len(part) for part in parts)
 

@@ -91,6 +91,10 @@ def test_patterns(value: str) -> None:
     assert reads_as_pattern(value)
 
 
+def test_a_description_of_what_a_key_is_made_of_is_none() -> None:
+    assert not is_secret(Judge.QUOTED, "scope/segment/part, in the partition of scope/segment", "LEDGER_KEY")
+
+
 def test_paths_of_words_and_passwords_with_slashes() -> None:
     assert reads_as_path("uploads/2023/11/report-final-v3.pdf")
     assert reads_as_path("prod/db/main-v2")
