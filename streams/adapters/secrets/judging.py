@@ -45,6 +45,7 @@ from streams.adapters.secrets.values import (
     reads_as_words,
     same_name,
     says_placeholder,
+    without_escapes,
 )
 
 LONGEST_JUDGED: Final = 256
@@ -164,6 +165,7 @@ def _next(value: str, key: str) -> bool:
     """Whether a word that follows a word for a secret, with nothing between, is one: letters and digits both."""
     if not _spoken(value, key):
         return False
+    value = without_escapes(value)
     kinds = kinds_of(value)
     return kinds["digit"] > 0 and kinds["lower"] + kinds["upper"] > 0 and not IDENTIFIER.match(value.strip(".,;:!?"))
 

@@ -361,9 +361,14 @@ ALGORITHM: Final = re.compile(
 """The name of an algorithm, a version or a digest; a password may begin like one."""
 
 
+def without_escapes(value: str) -> str:
+    """Return a value with a letter where JSON writes one as an escape."""
+    return _ESCAPED_LETTER.sub("a", value)
+
+
 def is_spoken_password(value: str) -> bool:
     """Whether a word in a sentence is a password: letters with digits or signs among them, and no expression."""
-    value = value.strip(".,;:!?)]}*_'\"")
+    value = without_escapes(value).strip(".,;:!?)]}*_'\"")
     if len(value) < 4 or _PATH.match(value) or reads_as_code(value) or ALGORITHM.match(value):  # noqa: PLR2004
         return False
     kinds = kinds_of(value)
@@ -373,6 +378,8 @@ def is_spoken_password(value: str) -> bool:
     return kinds["digit"] > 0 or (kinds["symbol"] > 0 and not _ENDS.search(value))
 
 
+_ESCAPED_LETTER: Final = re.compile(r"\\u[0-9A-Fa-f]{4}")
+"""As JSON writes a letter of most languages: no sign and no digit of a password."""
 _ENDS: Final = re.compile(r"\A\W*[^\W\d]+(?:[/|+&=][^\W\d]+)*\W*\Z")
 
 

@@ -95,6 +95,11 @@ def test_a_description_of_what_a_key_is_made_of_is_none() -> None:
     assert not is_secret(Judge.QUOTED, "scope/segment/part, in the partition of scope/segment", "LEDGER_KEY")
 
 
+def test_a_letter_that_json_escapes_makes_no_password_of_a_word() -> None:
+    assert not is_secret(Judge.NEXT, "j\\u00e1", "senha")
+    assert not is_secret(Judge.SPOKEN, "est\\u00e1vel", "senha")
+
+
 def test_paths_of_words_and_passwords_with_slashes() -> None:
     assert reads_as_path("uploads/2023/11/report-final-v3.pdf")
     assert reads_as_path("prod/db/main-v2")
