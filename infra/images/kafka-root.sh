@@ -6,10 +6,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 kafka=$here/../kafka
 cd "$1"
 
-# Later Debian suites keep everything below /usr and expect these links from a package that is not unpacked here.
-for folder in bin sbin lib lib64; do
-  if [ ! -e "$folder" ] && [ -d "usr/$folder" ]; then ln -s "usr/$folder" "$folder"; fi
-done
 ln -sf dash bin/sh
 ln -sf /usr/lib/jvm/default-java/bin/java usr/bin/java
 

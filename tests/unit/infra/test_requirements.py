@@ -142,10 +142,11 @@ def test_an_older_java_that_stays_first_on_the_path_is_named(machine: Machine, m
 
 
 def run(machine: Machine, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a copy of a script, so that nothing it writes is written here."""
+    """Run a copy of a script and of those beside it, so that nothing it writes is written here."""
     copy = machine.path.parent / "checkout" / script
     copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / script, copy)
+    for found in (ROOT / script).parent.glob("*.sh"):
+        shutil.copy(found, copy.parent)
     bash = shutil.which("bash", path="/bin:/usr/bin")
     assert bash is not None
     return subprocess.run(
