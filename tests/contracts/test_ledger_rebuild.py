@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,8 +17,9 @@ from pratique.errors import RefusedError, UnavailableError
 from streams.adapters import ledger_rebuild
 from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.ledger_check import Difference
+from streams.adapters.redis_connect import RedisIdentity
 from streams.adapters.redis_keys import meta_key
-from streams.adapters.redis_ledger import Step
+from streams.adapters.redis_ledger import Step, ViewMaintenance
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.command import sign_command
@@ -24,6 +27,7 @@ from streams.domain.quarantine.record import Action
 from streams.wire.ledger import outputs
 from tests.contracts.kafka_mock import PARTITIONS, MockKafka
 from tests.contracts.quarantine_redis import NAMESPACE, ViewServer
+from tests.integration.raw import until
 from tests.unit.streams.application.test_ledger import TRUST, Sent
 from tests.unit.streams.domain.quarantine.builders import MINUTE, command, signer
 from topologies.bootstrap import ledger_view
@@ -112,6 +116,18 @@ def test_what_a_process_refuses_is_refused_and_look_ups_stay_where_they_are(
     with pytest.raises(RefusedError, match="refuses a change: REVISION"):
         stack.rebuild()
     assert stack.server.ledger.pointer().namespace == NAMESPACE
+
+
+def test_a_process_that_waits_for_the_broker_ends_with_the_rebuild(stack: Stack) -> None:
+    """One partition is refused, and nothing ever answers for another: the process that waits is not left behind."""
+    stack.write(without=1)
+    silent, refused = PARTITIONS, command(tenant_id="tenant-a").key.partition(PARTITIONS)
+    with closing(ledger_view._client(stack.settings, RedisIdentity.MAINTENANCE)) as client:
+        for partition in (silent, refused):
+            ViewMaintenance(client).open("1", partition, first=0)
+    with pytest.raises(RefusedError, match="refuses a change: REVISION"):
+        list(ledger_view._beside(stack.settings, "1", [silent, refused], frozenset()))
+    until(lambda: not multiprocessing.active_children(), "no process is left")
 
 
 def test_a_process_that_is_ended_ends_the_rebuild(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Final
 
@@ -202,9 +203,14 @@ def compare(settings: Settings) -> Compared:
 
 
 def _beside(settings: Settings, namespace: str, partitions: Sequence[int], without: frozenset[str]) -> Iterator[int]:
-    """Fill partitions of a namespace in processes of their own, and yield each that is done."""
+    """Fill partitions of a namespace in processes of their own, and yield each that is done.
+
+    A process waits for the broker for as long as it takes; once nobody wants what it fills, it ends.
+    """
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, MOST_PROCESSES, len(partitions)), context) as pool:
+    over = context.Event()
+    count = min(os.cpu_count() or 1, MOST_PROCESSES, len(partitions))
+    with ProcessPoolExecutor(count, context, initializer=_heed, initargs=(over,)) as pool:
         try:
             parts = [pool.submit(_fill, settings, namespace, partition, without) for partition in partitions]
             for part in as_completed(parts):
@@ -212,12 +218,26 @@ def _beside(settings: Settings, namespace: str, partitions: Sequence[int], witho
         except BrokenProcessPool:
             raise UnavailableError("a process that rebuilds the ledger's view was ended") from None
         finally:
+            over.set()
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+_OVER: list[Event] = []
+"""In a process that fills: what says that nobody wants it any more."""
+
+
+def _heed(over: Event) -> None:
+    _OVER.append(over)
+
+
+def _is_over() -> bool:
+    parent = multiprocessing.parent_process()
+    return any(over.is_set() for over in _OVER) or (parent is not None and not parent.is_alive())
 
 
 def _fill(settings: Settings, namespace: str, partition: int, without: frozenset[str]) -> int:
     client = _client(settings, RedisIdentity.MAINTENANCE)
-    log = LedgerLog(settings.connection)
+    log = LedgerLog(settings.connection, _is_over)
     try:
         metrics = PrometheusMetrics({"app": "rebuild"})
         view = RedisLedger(client, client, call_steps=REBUILD_CALL_STEPS)
