@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -87,6 +88,27 @@ def clause(data: st.DataObject, rule_id: str) -> dict[str, Any]:
     return made | ({"parts": author.parts} if author.parts else {})
 
 
+def derivation_count(rule: Mapping[str, Any], text: str) -> int:
+    """Count the ways in which a text can be derived, without writing one out: nested repetitions reach milliards."""
+    return math.prod(_count(rule, word) for word in text.split())
+
+
+def _count(rule: Mapping[str, Any], word: str) -> int:
+    name = word.strip("{}")
+    if name in rule["slots"] or name not in rule.get("parts", {}):
+        return len(list(_of(rule, word)))
+    part = rule["parts"][name]
+    if part["type"] == "alternatives":
+        return sum(derivation_count(rule, text) for text in part["texts"])
+    each = derivation_count(rule, part["text"])
+    return sum(each**count for count in _counts(part))
+
+
+def _counts(part: Mapping[str, Any]) -> range:
+    low, high = (0, 1) if part["type"] == "optional" else (part["minimum"], part["maximum"])
+    return range(low, high + 1)
+
+
 def derived(rule: Mapping[str, Any], text: str) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]]:
     """Yield the words, choices and values of everything that a text can be."""
     yield from _joined([_of(rule, word) for word in text.split()])
@@ -113,23 +135,21 @@ def _part(rule: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Any]:
         for index, text in enumerate(part["texts"]):
             yield from ((words, (index, *choices), values) for words, choices, values in derived(rule, text))
         return
-    low, high = (0, 1) if part["type"] == "optional" else (part["minimum"], part["maximum"])
-    for count in range(low, high + 1):
+    for count in _counts(part):
         for words, choices, values in _joined([list(derived(rule, part["text"]))] * count) if count else [((), (), ())]:
             yield words, (count, *choices), values
 
 
 def language(rules: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Derivation]]:
     """Return each text with all the ways in which it can be read."""
+    templates = [(rule, rule["template"].removesuffix(".")) for rule in rules]
+    count = sum(derivation_count(rule, template) for rule, template in templates)
+    assume(count <= MAX_DERIVATIONS)
     found: dict[tuple[str, ...], list[Derivation]] = defaultdict(list)
-    derivations = (
-        (words, (rule["rule_id"], choices, values))
-        for rule in rules
-        for words, choices, values in derived(rule, rule["template"].removesuffix("."))
-    )
-    for count, (words, derivation) in enumerate(derivations):
-        assume(count < MAX_DERIVATIONS)
-        found[words].append(derivation)
+    for rule, template in templates:
+        for words, choices, values in derived(rule, template):
+            found[words].append((rule["rule_id"], choices, values))
+    assert sum(map(len, found.values())) == count
     return found
 
 
