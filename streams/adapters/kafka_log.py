@@ -162,10 +162,8 @@ class KafkaLog:
         self.close()
 
 
-def _record(message: Message) -> ReadRecord:
-    error = message.error()
-    if error is not None:
-        raise UnavailableError(f"history can't be read: {error.name()}")
+def read_record(message: Message) -> ReadRecord:
+    """Return a consumed message that is no error as a record."""
     _, timestamp = message.timestamp()
     # librdkafka's stubs allow for events that are no records; a message without an error is one.
     return ReadRecord(
@@ -177,6 +175,13 @@ def _record(message: Message) -> ReadRecord:
         message.value(),
         tuple(message_headers(message)),
     )
+
+
+def _record(message: Message) -> ReadRecord:
+    error = message.error()
+    if error is not None:
+        raise UnavailableError(f"history can't be read: {error.name()}")
+    return read_record(message)
 
 
 class _Translated:

@@ -19,7 +19,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, Self
 
 from pratique.errors import PratiqueError
-from streams.adapters.ledger_log import LedgerLog, StoppingError
+from streams.adapters.beside import Beside
+from streams.adapters.ledger_log import LedgerLog
 from streams.adapters.redis_ledger import RedisLedger, Step, ViewConflictError
 from streams.application.ports.metrics import Metrics
 from streams.errors import LedgerViewIncompleteError
@@ -28,7 +29,6 @@ from streams.wire.ledger import Retired, change_of, read_audit
 LOG: Final = logging.getLogger(__name__)
 
 PAUSE_SECONDS: Final = 0.2
-RETRY_SECONDS: Final = 1.0
 STEPS_TOGETHER: Final = 500
 NO_EVICTION: Final = "noeviction"
 
@@ -186,43 +186,20 @@ class _Ahead:
             sent.result()
 
 
-class ApplierThread:
-    """An applier that runs beside the writer until it is closed; what goes wrong is said, counted and tried again."""
+def applying(applier: LedgerApplier, closing: threading.Event, metrics: Metrics) -> Beside:
+    """Return a thread that keeps a view up to date beside the ledger's writer, until ``closing`` is set."""
 
-    def __init__(self, applier: LedgerApplier, closing: threading.Event, metrics: Metrics) -> None:
-        self._applier = applier
-        self._closing = closing
-        self._metrics = metrics
-        self._thread = threading.Thread(target=self._run, name="ledger-view", daemon=True)
+    def apply() -> bool:
+        try:
+            applier.catch_up()
+        except ViewConflictError as error:
+            # OFFSET: another applier was faster. Anything else is for `pratique ledger verify` to look at.
+            if error.refusal != "OFFSET":
+                LOG.error("%s", error)  # noqa: TRY400 - the message says it all
+            metrics.count("ledger_view_conflicts_total", refusal=error.refusal)
+            return False
+        return True
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """End; what is under way is finished first."""
-        self._closing.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        said = ""
-        while not self._closing.is_set():
-            try:
-                self._applier.catch_up()
-            except StoppingError:
-                return
-            except ViewConflictError as error:
-                # OFFSET: another applier was faster. Anything else is for `pratique ledger verify` to look at.
-                if error.refusal != "OFFSET":
-                    LOG.error("%s", error)  # noqa: TRY400 - the message says it all
-                self._metrics.count("ledger_view_conflicts_total", refusal=error.refusal)
-            except PratiqueError as error:
-                if str(error) != said:
-                    LOG.warning("the view waits: %s", error)
-                said = str(error)
-                self._metrics.gauge("ledger_view_current", 0)
-                self._closing.wait(RETRY_SECONDS)
-            else:
-                said = ""
-                self._metrics.gauge("ledger_view_current", 1)
-            self._closing.wait(PAUSE_SECONDS)
+    return Beside(
+        "ledger-view", apply, pause_s=PAUSE_SECONDS, gauge="ledger_view_current", metrics=metrics, closing=closing
+    )

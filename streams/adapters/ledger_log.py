@@ -13,13 +13,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from pratique.errors import UnavailableError
-from pratique.kafka import message_headers
-from streams.adapters.kafka_log import ReadRecord
+from streams.adapters.kafka_log import ReadRecord, read_record
 
 LOG: Final = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -186,21 +185,6 @@ class LedgerLog:
                 moved_at = time.monotonic()
                 where_it_stands = (topic, partition, position, end)
                 LOG.warning("waiting at %s[%d]@%d of %d: a transaction is open, or no broker", *where_it_stands)
-
-
-def read_record(message: Message) -> ReadRecord:
-    """Return a consumed message that is no error as a record."""
-    _, timestamp = message.timestamp()
-    # librdkafka's stubs allow for events that are no records; a message without an error is one.
-    return ReadRecord(
-        str(message.topic()),
-        cast("int", message.partition()),
-        cast("int", message.offset()),
-        timestamp,
-        message.key(),
-        message.value(),
-        tuple(message_headers(message)),
-    )
 
 
 def bear(error: KafkaError, topic: str) -> None:

@@ -29,8 +29,8 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 
 from pratique.contract.trust import TrustTarget
 from pratique.errors import RefusedError, UnavailableError
-from streams.adapters.kafka_log import ReadRecord
-from streams.adapters.ledger_log import LedgerLog, StoppingError, bear, read_record
+from streams.adapters.kafka_log import ReadRecord, read_record
+from streams.adapters.ledger_log import LedgerLog, StoppingError, bear
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision, Rules, no_rules
 from streams.application.ports.log import Channel, Output

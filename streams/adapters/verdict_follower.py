@@ -8,24 +8,20 @@ verdict up, not here.
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from pratique.contract import avro
 from pratique.contract.records import Origin, Verdict, VerdictOutcome
 from pratique.contract.signing import Signature
-from pratique.errors import MalformedError, PratiqueError, SignatureInvalidError
+from pratique.errors import MalformedError, SignatureInvalidError
+from streams.adapters.beside import Beside
 from streams.adapters.kafka_log import KafkaLog, ReadRecord
 from streams.adapters.redis_verdicts import PublishedVerdict, RedisVerdictWriter
 from streams.application.ports.metrics import Metrics
 
-LOG: Final = logging.getLogger(__name__)
-
 PAUSE_SECONDS: Final = 1.0
 """Between two looks at the ends of the topics, which each cost the broker a question a partition."""
-RETRY_SECONDS: Final = 1.0
 TOGETHER: Final = 500
 """Verdicts written at once."""
 
@@ -94,37 +90,11 @@ def published_verdict(record: ReadRecord) -> PublishedVerdict | None:
     return PublishedVerdict(verdict.tenant_id, verdict.verdict_id, output, record.topic, signature, record.value)
 
 
-class FollowerThread:
-    """A follower that runs beside an app until it is closed; what goes wrong is said, counted and tried again."""
+def following(follower: VerdictFollower, metrics: Metrics) -> Beside:
+    """Return a thread that keeps the index of verdicts beside an app."""
 
-    def __init__(self, follower: VerdictFollower, metrics: Metrics) -> None:
-        self._follower = follower
-        self._metrics = metrics
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="verdict-index", daemon=True)
+    def follow() -> bool:
+        metrics.count("verdict_index_verdicts_total", follower.catch_up())
+        return True
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """End; what is under way is finished first."""
-        self._closing.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        said = ""
-        while not self._closing.is_set():
-            try:
-                count = self._follower.catch_up()
-            except PratiqueError as error:
-                if str(error) != said:
-                    LOG.warning("the index of verdicts waits: %s", error)
-                said = str(error)
-                self._metrics.gauge("verdict_index_current", 0)
-                self._closing.wait(RETRY_SECONDS)
-            else:
-                said = ""
-                self._metrics.count("verdict_index_verdicts_total", count)
-                self._metrics.gauge("verdict_index_current", 1)
-            self._closing.wait(PAUSE_SECONDS)
+    return Beside("verdict-index", follow, pause_s=PAUSE_SECONDS, gauge="verdict_index_current", metrics=metrics)

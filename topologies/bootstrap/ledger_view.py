@@ -23,8 +23,9 @@ from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from pratique.errors import ConfigurationError, RefusedError, UnavailableError
+from streams.adapters.beside import Beside
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
-from streams.adapters.ledger_applier import ApplierThread, LedgerApplier
+from streams.adapters.ledger_applier import LedgerApplier, applying
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
 from streams.adapters.ledger_rebuild import ViewRebuild, fill_partition
@@ -117,7 +118,7 @@ def quarantine_view(settings: Settings) -> RedisQuarantineView:
     return RedisQuarantineView(client, max_staleness_ms=settings.ledger_staleness_ms)
 
 
-def make_applier(settings: Settings, metrics: Metrics, closing: threading.Event) -> ApplierThread:
+def make_applier(settings: Settings, metrics: Metrics, closing: threading.Event) -> Beside:
     """Return what keeps the view up to date; not started yet.
 
     Raises:
@@ -126,7 +127,7 @@ def make_applier(settings: Settings, metrics: Metrics, closing: threading.Event)
     view = RedisLedger(_client(settings, RedisIdentity.LEDGER), _client(settings, RedisIdentity.LEDGER_GLOBAL))
     log = LedgerLog(settings.connection, closing.is_set)
     applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics)
-    return ApplierThread(applier, closing, metrics)
+    return applying(applier, closing, metrics)
 
 
 def is_applied(settings: Settings, partition: int, offset: int) -> bool:

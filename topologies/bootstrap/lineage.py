@@ -23,7 +23,7 @@ from streams.adapters.kafka_log import KafkaLog
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_verdicts import RedisVerdictIndex, RedisVerdictWriter
 from streams.adapters.system_clock import SystemClock
-from streams.adapters.verdict_follower import FollowerThread, VerdictFollower
+from streams.adapters.verdict_follower import VerdictFollower, following
 from streams.application.ports.lineage import NoIndex, VerdictIndex
 from streams.application.ports.metrics import Metrics
 from topologies.settings import Settings
@@ -70,7 +70,7 @@ def start_follower(settings: Settings, metrics: Metrics, closing: ExitStack) -> 
     for log in logs.values():
         closing.callback(log.close)
     writer = RedisVerdictWriter(client, settings.lineage_ms)
-    thread = FollowerThread(VerdictFollower(logs, writer, settings.lineage_ms, SystemClock().wall_ms), metrics)
+    thread = following(VerdictFollower(logs, writer, settings.lineage_ms, SystemClock().wall_ms), metrics)
     closing.callback(thread.close)
     thread.start()
 
