@@ -1,7 +1,9 @@
 """A corpus read from its folders and looked at, row by row, with any scanner.
 
 The contract: everything is read and checked before the first row is scanned, so that a mistake in a corpus is said at
-once; texts are then read again, and never kept. A row that the scanner refuses or fails on is an outcome too.
+once; texts are then read again, and never kept. A transcript's messages are looked at one by one, as the gate looks at
+each field and each memory, and one that can't be makes its row one that was not scanned. A row that the scanner refuses
+or fails on is an outcome too.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,7 @@ from streams.application.ports.detection import Detection
 from streams.domain.evaluation.result import CorpusFile
 from streams.domain.evaluation.rows import MAX_ROW_BYTES, Folder, Row, read_row
 from streams.domain.evaluation.scoring import Outcome
+from streams.domain.scanning.finding import Finding
 
 IN_FLIGHT: Final = 256
 """Rows that are read ahead, so that every worker has something to do."""
@@ -119,14 +122,17 @@ async def evaluate(corpus: Corpus, find: Find, scanned: Callable[[str, Outcome],
 
 
 async def _outcome(row: Row, find: Find) -> Outcome:
-    try:
-        check_text(row.text)
-        detection = await find(row.text)
-    except PratiqueError as error:
-        return Outcome(row.facts, error=ReasonCode(getattr(error, "code", ReasonCode.DETECTOR_ERROR)))
-    if detection.failure is not None:
-        return Outcome(row.facts, error=detection.failure.code)
-    return Outcome(row.facts, detection.findings)
+    findings = list[Finding]()
+    for place, text in row.texts:
+        try:
+            check_text(text)
+            detection = await find(text)
+        except PratiqueError as error:
+            return Outcome(row.facts, error=ReasonCode(getattr(error, "code", ReasonCode.DETECTOR_ERROR)))
+        if detection.failure is not None:
+            return Outcome(row.facts, error=detection.failure.code)
+        findings += [replace(finding, path=place) for finding in detection.findings]
+    return Outcome(row.facts, tuple(findings))
 
 
 def _folder(place: Path, name: str) -> Folder | None:

@@ -45,7 +45,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
     "place",
     required=True,
     type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Folders secrets, pii, injection and benign with *.jsonl in the corpora's row format; or one of them.",
+    help="Folders secrets, pii, injection, benign, transcripts with *.jsonl in the corpora's row format; or one.",
 )
 @click.option(
     "--policy",
@@ -146,7 +146,8 @@ def _row(name: str, outcome: Outcome) -> dict[str, JsonValue]:
         "found": any(category in found for category in facts.categories),
         "error": None if outcome.error is None else outcome.error.value,
         "findings": [
-            {key: value for key, value in finding.body().items() if key != "path"} for finding in outcome.findings
+            {key: value for key, value in finding.body().items() if key != "path" or value != "text"}
+            for finding in outcome.findings
         ],
     }
 

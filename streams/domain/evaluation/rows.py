@@ -1,4 +1,4 @@
-"""Rows of a corpus: a text, whether its folder's detector should find it, and what the report groups it by.
+"""Rows of a corpus: texts, whether their folder's detector should find something, and what the report groups them by.
 
 The contract: ``read_row`` takes one JSON line of the corpora's row format. The folder a row lies in says which category
 its label speaks of; rows of ``benign`` speak of every category, and are always clean: but for hidden text, of which one
@@ -29,6 +29,9 @@ MAX_NAME_CHARACTERS: Final = 200
 HIDING: Final = frozenset({"zero-width", "unicode-tags", "soft-hyphen", "variation-selectors", "bidi"})
 """Disguises that hide characters: hidden text is rightly found in them, whatever the text says."""
 
+MAX_MESSAGES: Final = 10_000
+"""Most messages of a transcript."""
+
 _NO_DISGUISE: Final = "none"
 _GROUPED: Final = ("lang", "form", "kind", "category")
 
@@ -40,6 +43,7 @@ class Folder(Enum):
     PII = "pii"
     INJECTION = "injection"
     BENIGN = "benign"
+    TRANSCRIPTS = "transcripts"
 
 
 _SPOKEN_OF: Final = {
@@ -47,6 +51,7 @@ _SPOKEN_OF: Final = {
     Folder.PII: (Category.PII,),
     Folder.INJECTION: (Category.INJECTION,),
     Folder.BENIGN: tuple(Category),
+    Folder.TRANSCRIPTS: (Category.INJECTION,),
 }
 
 
@@ -72,10 +77,10 @@ class Facts:
 
 
 class Row(NamedTuple):
-    """A row: what is known of it, and its text."""
+    """A row: what is known of it, and its texts by their places in it."""
 
     facts: Facts
-    text: str
+    texts: tuple[tuple[str, str], ...]
 
 
 def read_row(line: bytes, folder: Folder) -> Row:
@@ -107,7 +112,7 @@ def read_row(line: bytes, folder: Folder) -> Row:
     if folder is Folder.BENIGN and body.get("obfuscation") in HIDING:
         categories = tuple(category for category in categories if category is not Category.HIDDEN_TEXT)
     facts = Facts(_name(body, "id"), folder, label == "detect", marked, categories, groups)
-    return Row(facts, _text(body))
+    return Row(facts, _messages(body) if folder is Folder.TRANSCRIPTS else (("text", _text(body)),))
 
 
 def _groups(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -130,6 +135,23 @@ def _flag(body: Mapping[str, Any], key: str) -> bool:
     if not isinstance(value, bool):
         raise MalformedError(f"row's {key} is neither true nor false")
     return value
+
+
+def _messages(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the contents of a transcript's messages, less those that are null, as where a model calls a tool."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not 0 < len(messages) <= MAX_MESSAGES:
+        raise MalformedError("transcript's messages are no list, empty, or too many")
+    texts = list[tuple[str, str]]()
+    for place, message in enumerate(messages):
+        content = message.get("content") if isinstance(message, dict) else ...
+        if isinstance(content, str):
+            texts.append((f"messages[{place}].content", content))
+        elif content is not None:
+            raise MalformedError(f"transcript's messages[{place}] has no content that is a text")
+    if not texts:
+        raise MalformedError("transcript's messages have no content")
+    return tuple(texts)
 
 
 def _text(body: Mapping[str, Any]) -> str:

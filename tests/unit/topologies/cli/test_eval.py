@@ -110,11 +110,44 @@ def test_a_folder_of_a_corpus_will_do(source: Path, corpus: Path) -> None:
 
 
 def test_what_lies_in_no_folder_of_the_format_is_left_out_and_named(source: Path, corpus: Path) -> None:
-    put(corpus, "transcripts/all.jsonl", [row("<secret>", detect=True)])
+    put(corpus, "others/all.jsonl", [row("<secret>", detect=True)])
     result = run(source, corpus, "--json")
     assert result.exit_code == 0
-    assert "transcripts/all.jsonl" in result.stderr
+    assert "others/all.jsonl" in result.stderr
     assert totals(json.loads(result.stdout))["secrets", "SECRET", "recall"] == (40, 20, 0)
+
+
+def test_a_transcript_counts_once_and_is_scanned_message_by_message(source: Path, corpus: Path, tmp_path: Path) -> None:
+    def talk(*contents: str | None, detect: bool = False) -> dict[str, Any]:
+        messages = [{"role": "user", "content": content} for content in contents]
+        return row("<injection> is not read", detect=detect, messages=messages)
+
+    rows = [
+        talk("x" * LIMIT, f"<injection> {CANARY}", None, "<injection>", detect=True),
+        talk("fine", "fine", detect=True),
+        talk("fine", "<secret>"),
+        talk("fine", "<injection>"),
+        talk("<injection>", "a\x00b"),
+    ]
+    put(corpus, "transcripts/all.jsonl", rows)
+    result = run(source, corpus / "transcripts", "--json", "--rows", tmp_path / "rows.jsonl")
+    assert result.exit_code == 3
+    document = json.loads(result.stdout)
+    assert totals(document) == {
+        ("transcripts", "INJECTION", "recall"): (2, 1, 0),
+        ("transcripts", "INJECTION", "false_positives"): (2, 1, 1),
+    }
+    assert CANARY not in result.output
+    written = (tmp_path / "rows.jsonl").read_text()
+    assert CANARY not in written
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert [[finding["path"] for finding in line["findings"]] for line in lines] == [
+        ["messages[1].content", "messages[3].content"],
+        [],
+        ["messages[1].content"],
+        ["messages[1].content"],
+        [],
+    ]
 
 
 def test_what_was_not_scanned_is_an_error_and_not_clean(source: Path, corpus: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ def facts(
         Folder.SECRETS: (Category.SECRET,),
         Folder.PII: (Category.PII,),
         Folder.INJECTION: (Category.INJECTION,),
+        Folder.TRANSCRIPTS: (Category.INJECTION,),
     }
     return Facts("row", folder, detect, marked, spoken_of.get(folder, tuple(Category)), groups)
 

@@ -31,10 +31,10 @@ def line(**changes: Any) -> bytes:  # noqa: ANN401 - whatever JSON has
 
 
 def test_a_row_has_its_text_and_what_it_is_grouped_by() -> None:
-    facts, text = read_row(
+    facts, texts = read_row(
         line(label="detect", form="generic", placeholder_like=True, obfuscation="hex"), Folder.SECRETS
     )
-    assert text == "hello"
+    assert texts == (("text", "hello"),)
     assert (facts.id, facts.detect, facts.marked, facts.categories) == ("r1", True, False, (Category.SECRET,))
     assert dict(facts.groups) == {
         "lang": "en",
@@ -56,7 +56,7 @@ def test_what_a_row_does_not_say_it_is_not_grouped_by() -> None:
 def test_a_text_in_base64_with_spaces_is_decoded(text: str) -> None:
     encoded = base64.b64encode(text.encode()).decode()
     spaced = " ".join(encoded[at : at + 12] for at in range(0, len(encoded), 12))
-    assert read_row(line(text=..., text_b64=spaced), Folder.SECRETS).text == text
+    assert read_row(line(text=..., text_b64=spaced), Folder.SECRETS).texts == (("text", text),)
 
 
 @pytest.mark.parametrize("changes", [{"difficulty": "hard"}, {"borderline": True}])
@@ -110,6 +110,38 @@ def test_a_row_that_is_not_of_the_format_is_refused_without_its_words(wrong: byt
 def test_a_disguise_that_is_no_text_is_refused(disguise: object) -> None:
     with pytest.raises(MalformedError):
         read_row(line(obfuscation=disguise), Folder.BENIGN)
+
+
+def test_a_transcript_has_the_contents_of_its_messages() -> None:
+    messages = [{"role": "user", "content": "one"}, {"role": "assistant", "content": None}, {"content": ""}]
+    facts, texts = read_row(line(messages=messages, label="detect"), Folder.TRANSCRIPTS)
+    assert texts == (("messages[0].content", "one"), ("messages[2].content", ""))
+    assert (facts.detect, facts.categories) == (True, (Category.INJECTION,))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ...,
+        None,
+        [],
+        "canary",
+        {"content": "canary"},
+        ["canary"],
+        [None],
+        [{}],
+        [{"role": "user"}],
+        [{"content": None}],
+        [{"content": ["canary"]}],
+        [{"content": "fine"}, {"content": 3}],
+        [{"content": "fine"}] * 3,
+    ],
+)
+def test_a_transcript_without_messages_of_text_is_refused(messages: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "MAX_MESSAGES", 2)
+    with pytest.raises(MalformedError) as caught:
+        read_row(line(messages=messages), Folder.TRANSCRIPTS)
+    assert "canary" not in str(caught.value)
 
 
 def test_a_benign_row_is_never_to_be_detected() -> None:
