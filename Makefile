@@ -46,6 +46,7 @@ images: install ## a Docker engine and the images of the broker and of Redis
 	@infra/images/build-redis-image.sh >/dev/null
 
 test: images ## the whole test suite; PYTEST_ARGS narrows it
+	@$(PY) -m infra.stack install --for-tests
 	@echo "pratique: tests" >&2; $(BIN)/pytest $(PYTEST_ARGS)
 
 bench: install ## the benchmarks; writes a JSON result

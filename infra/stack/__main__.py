@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 
-from infra.stack.requirements import ensure_broker_jars, ensure_redis, say
+from infra.stack.requirements import ensure_broker_jars, ensure_redis, ensure_softhsm, say
 from infra.stack.stack import ALL_APPS, Stack, recorded_facts, stop_recorded
 from pratique.errors import PratiqueError
 
@@ -16,7 +16,8 @@ def main() -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m infra.stack", description="The development stack.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("install", help="have Java, Maven, the broker's jars and Redis")
+    install = commands.add_parser("install", help="have Java, Maven, the broker's jars and Redis")
+    install.add_argument("--for-tests", action="store_true", help="have SoftHSM too, a PKCS #11 token")
     up = commands.add_parser("up", help="start the stack and leave it running")
     up.add_argument("--only-broker", action="store_true", help="the broker and its topics, no policy and no apps")
     commands.add_parser("down", help="stop the stack")
@@ -33,9 +34,11 @@ def main() -> int:
         return 3
 
 
-def _install(_arguments: argparse.Namespace) -> int:
+def _install(arguments: argparse.Namespace) -> int:
     ensure_broker_jars()
     ensure_redis()
+    if arguments.for_tests:
+        ensure_softhsm()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What the stack needs from the machine: Java, Maven, the broker's jars, and Redis.
+"""What the stack needs from the machine: Java, Maven, the broker's jars, and Redis; and a token for the tests.
 
 Where something is missing it is installed when we are root on a Debian family; otherwise one line says what to install.
 Nothing here names a registry: apt and Maven use what the machine has configured. Docker is the tests' need and has a
@@ -67,6 +67,12 @@ def ensure_redis() -> None:
     """Have ``redis-server`` on PATH; raises as ``ensure_java`` does."""
     if shutil.which("redis-server") is None:
         _install("Redis 7", ["redis-server"])
+
+
+def ensure_softhsm() -> None:
+    """Have SoftHSM, a PKCS #11 token without hardware, for the tests; raises as ``ensure_java`` does."""
+    if shutil.which("softhsm2-util") is None:
+        _install("SoftHSM 2", ["softhsm2"])
 
 
 def ensure_broker_jars() -> None:

@@ -5,7 +5,8 @@ The contract, in order of what is looked at:
 - ``<directory>/fingerprint/<generation>.key`` holds a generation's secret in base64, private to its owner;
 - ``PRATIQUE_FINGERPRINT_KEYS`` adds items ``<generation>:<base64>`` divided by blanks, where no file can be mounted;
 - ``<directory>/fingerprint/<generation>.wrapped`` holds a secret that only a key management service can unwrap
-  (``wrapped_keys``); ``PRATIQUE_FINGERPRINT_KMS`` names who asks it, as ``module:function``.
+  (``wrapped_keys``); ``PRATIQUE_FINGERPRINT_KMS`` names who asks it, as ``module:function``, or a token's key, as a
+  PKCS #11 URI.
 
 ``<directory>/fingerprint/current`` names the current one where there are several, and
 ``PRATIQUE_FINGERPRINT_GENERATION`` goes before that file. They are asked only where there is no view of the ledger that

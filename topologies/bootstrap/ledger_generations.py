@@ -32,7 +32,7 @@ from streams.adapters.fingerprint_keys import CURRENT, fingerprint_directory
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import Pointer
 from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
-from streams.adapters.wrapped_keys import WRAPPED_SUFFIX, wrap
+from streams.adapters.wrapped_keys import WRAPPED_SUFFIX, WrapAlgorithm, wrap
 from streams.application.fingerprinting import fingerprints
 from streams.application.ports.quarantine import FingerprintKey
 from streams.domain.quarantine.generation import uncovered
@@ -53,6 +53,9 @@ from topologies.bootstrap.ledger_view import fingerprint_keys
 from topologies.settings import Settings
 
 SECRET_BYTES: Final = 32
+WRAP_ALGORITHMS: Final = tuple(algorithm.value for algorithm in WrapAlgorithm)
+"""How a secret can be wrapped; the first unless something else is said."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -131,13 +134,19 @@ class Retirements:
         return all(code == "" for code in self.codes.values())
 
 
-def new_generation(settings: Settings, generation: str, public_key: Path | None) -> Path:
+def new_generation(
+    settings: Settings,
+    generation: str,
+    public_key: Path | None,
+    algorithm: str = WRAP_ALGORITHMS[0],
+) -> Path:
     """Make a generation's secret and write it to the key directory; return the file.
 
     Args:
         settings: Where the key directory is.
         generation: The generation's name.
         public_key: PEM file of the public key to wrap it with; plain, and private to its owner, where null.
+        algorithm: How it is wrapped, one of ``WRAP_ALGORITHMS``.
 
     Raises:
         ConfigurationError: The directory is not set or has it already, the name is none, or the public key can't be
@@ -159,7 +168,10 @@ def new_generation(settings: Settings, generation: str, public_key: Path | None)
             public = public_key.read_bytes()
         except OSError as error:
             raise ConfigurationError(f"{public_key} can't be read: {error.strerror}") from None
-        file, content = folder / f"{generation}{WRAPPED_SUFFIX}", wrap(generation, secret, public)
+        file, content = (
+            folder / f"{generation}{WRAPPED_SUFFIX}",
+            wrap(generation, secret, public, WrapAlgorithm(algorithm)),
+        )
     if len(held) == 1 and not (folder / CURRENT).exists():
         _name_current(folder, held[0])  # where there is no view, nothing else would say which of the two it is
     write_private_file(file, content)

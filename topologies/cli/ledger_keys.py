@@ -18,7 +18,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from pratique.errors import MalformedError, UnavailableError
-from topologies.bootstrap.ledger_generations import begin, fill, left, new_generation, retire, status, switch
+from topologies.bootstrap.ledger_generations import (
+    WRAP_ALGORITHMS,
+    begin,
+    fill,
+    left,
+    new_generation,
+    retire,
+    status,
+    switch,
+)
 from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 
@@ -37,12 +46,19 @@ def keys() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="PEM public key of the key management service that unwraps it; written in plain, mode 600, without.",
 )
+@click.option(
+    "--wrap-algorithm",
+    type=click.Choice(WRAP_ALGORITHMS),
+    default=WRAP_ALGORITHMS[0],
+    show_default=True,
+    help="How it is wrapped; RSA-OAEP, with SHA-1, for tokens that take nothing else.",
+)
 @stack_option
 @json_option
 @speaks
-def new_command(*, generation: str, wrap_with: Path | None, stack: Path, as_json: bool) -> None:
+def new_command(*, generation: str, wrap_with: Path | None, wrap_algorithm: str, stack: Path, as_json: bool) -> None:
     """Make the secret of GENERATION and put it into the key directory."""
-    file = new_generation(stack_settings(stack), generation, wrap_with)
+    file = new_generation(stack_settings(stack), generation, wrap_with, wrap_algorithm)
     if as_json:
         print_json({"generation": generation, "file": str(file)})
     else:

@@ -25,6 +25,7 @@ ENSURE: Final[dict[str, tuple[Callable[[], None], str, str]]] = {
     "Java": (requirements.ensure_java, "java", "default-jre-headless"),
     "Maven": (requirements.ensure_maven, "mvn", "maven"),
     "Redis": (requirements.ensure_redis, "redis-server", "redis-server"),
+    "SoftHSM": (requirements.ensure_softhsm, "softhsm2-util", "softhsm2"),
 }
 """How each is asked for, its program, and its Debian package."""
 

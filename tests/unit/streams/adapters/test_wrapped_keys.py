@@ -90,8 +90,23 @@ def test_what_openssl_wrapped_is_unwrapped(tmp_path: Path) -> None:
         (wrap("g2", b"short", PUBLIC), "no secret of generation g2"),
         (base64.b64encode(b"x" * 256), "can't be unwrapped: ValueError"),
         (b"!", "no base64"),
+        (b"", "no base64"),
+        (b"RSA-OAEP", "no base64"),
+        (b"RSA-OAEP RSA-OAEP-256 eHh4", "no base64"),
+        (b"RSA1_5 eHh4", "not known here"),
+        (b"RSA-OAEP " + wrap("g2", SECRET, PUBLIC), "can't be unwrapped: ValueError"),
     ],
-    ids=["another generation's", "short", "no ciphertext", "no base64"],
+    ids=[
+        "another generation's",
+        "short",
+        "no ciphertext",
+        "no base64",
+        "nothing",
+        "algorithm alone",
+        "two algorithms",
+        "unknown algorithm",
+        "another algorithm",
+    ],
 )
 def test_what_does_not_unwrap_to_this_generation_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     write(tmp_path, "g2.wrapped", content)

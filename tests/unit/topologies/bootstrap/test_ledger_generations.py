@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from pratique.errors import ConfigurationError
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles, fingerprint_directory
-from streams.adapters.wrapped_keys import padding
+from streams.adapters.wrapped_keys import WrapAlgorithm
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.transition import Head
-from topologies.bootstrap.ledger_generations import SECRET_BYTES, new_generation
+from topologies.bootstrap.ledger_generations import SECRET_BYTES, WRAP_ALGORITHMS, new_generation
 from topologies.bootstrap.ledger_state import same_content
 from topologies.settings import Settings
 
@@ -34,13 +34,15 @@ def test_new_generation_is_private_random_and_not_current(tmp_path: Path) -> Non
     assert {len(key.secret) for key in keys.held()} == {SECRET_BYTES}
 
 
-def test_wrapped_generation_is_only_the_services_to_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", WRAP_ALGORITHMS)
+def test_wrapped_generation_is_only_the_services_to_read(tmp_path: Path, algorithm: str) -> None:
     service = rsa.generate_private_key(65537, 2048)
     public = tmp_path / "public.pem"
     public.write_bytes(service.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    file = new_generation(settings(tmp_path), "g2", public)
+    file = new_generation(settings(tmp_path), "g2", public, algorithm)
     assert file == fingerprint_directory(tmp_path) / "g2.wrapped"
-    name, _, secret = service.decrypt(base64.b64decode(file.read_bytes()), padding()).partition(b"\0")
+    ciphertext = base64.b64decode(file.read_bytes().split()[-1])
+    name, _, secret = service.decrypt(ciphertext, WrapAlgorithm(algorithm).padding).partition(b"\0")
     assert (name, len(secret)) == (b"g2", SECRET_BYTES)
 
 
