@@ -25,8 +25,10 @@ LONGEST: Final = 63
 LONG: Final = 4
 """Stems at least as long are looked for by their first four code points, shorter ones by their first two."""
 
+_TOP_BITS: Final = 16
 _FILTER_BITS: Final = 16
 _AT_STARTS: Final = 1 << _FILTER_BITS
+_INSIDE, _STARTING = np.uint8(1), np.uint8(2)
 _LENGTH_BITS: Final = 6
 _SLOT_MIX: Final = 0xD6E8FEB86659FD93
 
@@ -64,6 +66,9 @@ class Lexicon:
 
     def __init__(self, stems: Stems, beginnings: Hashes) -> None:
         self._stems = stems
+        self._keys, self._firsts, self._counts = np.unique(stems.keys, return_index=True, return_counts=True)
+        tops = (stems.keys >> np.uint64(64 - _TOP_BITS)).astype(np.int64)
+        self._has_key = np.bincount(tops, minlength=1 << _TOP_BITS) > 0
         self._filters = [
             _Filter(length, stems, beginnings, chosen)
             for length, chosen in ((SHORTEST, stems.lengths < LONG), (LONG, stems.lengths >= LONG))
@@ -78,27 +83,33 @@ class Lexicon:
         starts = np.ones(codes.size, np.bool_)
         np.logical_not(word[:-2], out=starts[1:])
         # All lengths at once: a place and a length make a candidate.
-        found = [item.candidates(grams.prefixes, starts) for item in self._filters]
-        starting, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        short, long = (item.candidates(grams.prefixes, starts) for item in self._filters)
+        starting, sizes = np.concatenate((short, long), axis=1)
+        # A stem that would end beyond the text has another hash than what is left of it.
+        hashes = substring_hashes(grams.prefixes, starting, np.minimum(starting + sizes, codes.size))
+        # Nine of ten candidates are no stem, which the first bits of their hashes say.
+        maybe = self._has_key.take((hashes >> np.uint64(64 - _TOP_BITS)).view(np.int64)).nonzero()[0]
+        starting, sizes, hashes = starting[maybe], sizes[maybe], hashes[maybe]
         inside = starting + sizes <= codes.size
-        starting, sizes = starting[inside], sizes[inside]
-        hashes = substring_hashes(grams.prefixes, starting, starting + sizes)
-        stems = self._stems
-        first = np.searchsorted(stems.keys, hashes)
-        positions, concepts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        # Several stems may share a key; each is looked at in turn.
-        while True:
-            same = first < stems.keys.size
-            same[same] = stems.keys[first[same]] == hashes[same]
-            starting, sizes, hashes, first = starting[same], sizes[same], hashes[same], first[same]
-            if not starting.size:
-                return Hits(np.concatenate(positions), np.concatenate(concepts))
-            flags = stems.flags[first]
-            stands = (((flags & ANYWHERE) > 0) | starts[starting]) & (((flags & WHOLE) == 0) | ~word[starting + sizes])
-            stands &= stems.lengths[first] == sizes
-            positions.append(starting[stands])
-            concepts.append(stems.concepts[first[stands]].astype(np.int64))
-            first = first + 1
+        starting, sizes, hashes = starting[inside], sizes[inside], hashes[inside]
+        key = np.searchsorted(self._keys, hashes)
+        same = (self._keys.take(key, mode="clip") == hashes).nonzero()[0]
+        # Several stems may share a key: a place is there for each of them.
+        counts = self._counts.take(key.take(same))
+        same, key = np.repeat(same, counts), np.repeat(key.take(same), counts)
+        starting, sizes = starting.take(same), sizes.take(same)
+        stem = self._firsts.take(key) + _within(counts)
+        flags = self._stems.flags.take(stem)
+        stands = ((flags & ANYWHERE) > 0) | starts.take(starting)
+        stands &= ((flags & WHOLE) == 0) | ~word.take(starting + sizes)
+        stands &= self._stems.lengths.take(stem) == sizes
+        return Hits(starting[stands], self._stems.concepts.take(stem[stands]).astype(np.int64))
+
+
+def _within(counts: Buckets) -> Buckets:
+    """Return for rows of so many the place of each in its own row."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
 
 
 class _Filter:
@@ -116,21 +127,23 @@ class _Filter:
         pairs = np.unique((slots << _LENGTH_BITS) + np.concatenate((lengths[anywhere], lengths)))
         self._lengths = pairs & ((1 << _LENGTH_BITS) - 1)
         counts = np.bincount(pairs >> _LENGTH_BITS, minlength=2 * _AT_STARTS)
-        self._used = counts > 0
+        used = (counts > 0).reshape(2, _AT_STARTS)
+        self._used = used[0] * _INSIDE | used[1] * _STARTING
         self._firsts = np.cumsum(counts) - counts
         self._counts = counts
 
-    def candidates(self, prefixes: Hashes, starts: Flags) -> tuple[Buckets, Buckets]:
+    def candidates(self, prefixes: Hashes, starts: Flags) -> Buckets:
         """Return where a stem may begin, and how long it would be: a place is there for each of its lengths."""
         count = prefixes.size - self._length
         if count < 1:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        hashes = (prefixes[self._length :] - prefixes[:count]) * mixed_inverses(_SLOT_MIX)[:count]
-        slots = (hashes >> np.uint64(64 - _FILTER_BITS)).view(np.int64)
-        slots += starts[:count] * np.int64(_AT_STARTS)
-        places = self._used[slots].nonzero()[0]
-        slots = slots[places]
-        counts = self._counts[slots]
-        ends = np.cumsum(counts)
-        within = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
-        return np.repeat(places, counts), self._lengths[np.repeat(self._firsts[slots], counts) + within]
+            return np.zeros((2, 0), np.int64)
+        hashes = prefixes[self._length :] - prefixes[:count]
+        hashes *= mixed_inverses(_SLOT_MIX)[:count]
+        hashes >>= np.uint64(64 - _FILTER_BITS)
+        slots = hashes.view(np.int64)
+        wanted = np.where(starts[:count], _STARTING, _INSIDE)
+        places = (self._used.take(slots) & wanted).nonzero()[0]
+        slots = slots.take(places) + starts.take(places) * np.int64(_AT_STARTS)
+        counts = self._counts.take(slots)
+        which = np.repeat(self._firsts.take(slots), counts) + _within(counts)
+        return np.stack((np.repeat(places, counts), self._lengths.take(which)))

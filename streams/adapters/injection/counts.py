@@ -49,7 +49,9 @@ def count(codes: Codes, lexicon: Lexicon) -> Counted:
     grams = read_grams(codes)
     hits = lexicon.find(codes, grams)
     distinct = np.sort(hits.positions * MAX_CONCEPTS + hits.concepts)
-    distinct = distinct[np.append(True, distinct[1:] != distinct[:-1])[: distinct.size]]
+    is_new = np.ones(distinct.size, np.bool_)
+    np.not_equal(distinct[1:], distinct[:-1], out=is_new[1:])
+    distinct = distinct[is_new]
     positions, concepts = distinct // MAX_CONCEPTS, distinct % MAX_CONCEPTS
     places, pairs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for skip in range(1, min(NEXT, positions.size - 1) + 1):

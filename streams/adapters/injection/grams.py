@@ -10,7 +10,9 @@ score.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,29 +43,50 @@ _MIX: Final = (0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EB
 _WORD_MIX: Final = (0x1D8E4E27C47D124F, 0xEB44ACCAB455D165, 0x9C6D62D5B0F4A4B1)
 _MODULUS: Final = 1 << 64
 _FIRST_SYLLABIC: Final = 0x2E80
-_DIGITS: Final = (0x30, 0x39)
+_DIGIT: Final = 0x30
+_DIGITS: Final = 10
 _OPENING_MIX: Final = 0x9E3779B1
 _BREAKS: Final = np.isin(np.arange(0x80), [ord(sign) for sign in '.!?:;*#>|[]{}()"`'])
 
 
-class Grams(NamedTuple):
+class Everywhere(NamedTuple):
+    """N-grams of one length, position by position.
+
+    Attributes:
+        there: Whether one begins at the position.
+        buckets: Its bucket; of no meaning where none begins.
+    """
+
+    there: Flags
+    buckets: Buckets
+
+
+@dataclass(frozen=True)
+class Grams:
     """The n-grams of a folded text.
 
     Attributes:
-        characters: A pair for each order: the positions where an n-gram begins, and its buckets.
-        words: The same for each number of words, and again for those that open a sentence.
+        everywhere: Character n-grams of each order, by position: most positions have one.
+        words: For each number of words, and again for those that open a sentence, the positions where one begins, and
+            its buckets.
         openings: Where sentences open.
         prefixes: For concepts: hash of all before each position.
         word: Whether each code point is part of a word.
         size: Number of code points.
     """
 
-    characters: tuple[tuple[Buckets, Buckets], ...]
+    everywhere: tuple[Everywhere, ...]
     words: tuple[tuple[Buckets, Buckets], ...]
     openings: Buckets
     prefixes: Hashes
     word: Flags
     size: int
+
+    @cached_property
+    def characters(self) -> tuple[tuple[Buckets, Buckets], ...]:
+        """A pair for each order: the positions where an n-gram begins, and its buckets."""
+        places = [there.nonzero()[0] for there, _ in self.everywhere]
+        return tuple((place, buckets[place]) for place, (_, buckets) in zip(places, self.everywhere, strict=True))
 
 
 @cache
@@ -98,23 +121,21 @@ def substring_hashes(prefixes: Hashes, starts: Buckets, ends: Buckets) -> Hashes
 
 def without_digits(codes: Codes) -> Codes:
     """Return the code points with one digit in place of all."""
-    return np.where((codes >= _DIGITS[0]) & (codes <= _DIGITS[1]), np.uint32(_DIGITS[0]), codes)
+    return np.where(codes - np.uint32(_DIGIT) < np.uint32(_DIGITS), np.uint32(_DIGIT), codes)
 
 
 def read_grams(codes: Codes) -> Grams:
     """Return the n-grams of a folded text of at most ``MAX_CODES`` code points."""
     plain = without_digits(codes)
     prefixes = prefix_hashes(plain)
-    spaces = np.zeros(codes.size + 1, np.int32)
-    np.cumsum(plain == SPACE, out=spaces[1:])
-    characters = tuple(_character_grams(plain, prefixes, spaces, order) for order in CHARACTER_ORDERS)
+    everywhere = tuple(_character_grams(plain, prefixes))
     word = is_word(plain)
     starts, ends = runs(word)
     hashes = substring_hashes(prefixes, starts, ends)
-    words = [_word_grams(starts, hashes, order) for order in WORD_ORDERS]
+    words = list(_word_grams(starts, hashes))
     opens = _opens(plain, starts, ends)
     words += [_opening_grams(*words[WORD_ORDERS.index(order)], opens) for order in OPENING_ORDERS]
-    return Grams(characters, tuple(words), starts[opens], prefixes, word, codes.size)
+    return Grams(everywhere, tuple(words), starts[opens], prefixes, word, codes.size)
 
 
 def runs(flags: Flags) -> tuple[Buckets, Buckets]:
@@ -132,8 +153,9 @@ def runs(flags: Flags) -> tuple[Buckets, Buckets]:
 def _opens(codes: Codes, starts: Buckets, ends: Buckets) -> Flags:
     """Say of each word whether a sentence, a clause after a colon, or a line of a list opens with it."""
     breaks = np.zeros(codes.size + 1, np.int32)
-    np.cumsum(_BREAKS[np.minimum(codes, _BREAKS.size - 1)], out=breaks[1:])
-    opens: Flags = breaks[starts] > np.concatenate(([-1], breaks[ends[:-1]]))[: starts.size]
+    np.cumsum(_BREAKS.take(codes, mode="clip"), out=breaks[1:])
+    opens = np.ones(starts.size, np.bool_)
+    np.greater(breaks[starts[1:]], breaks[ends[:-1]], out=opens[1:])
     return opens
 
 
@@ -142,31 +164,31 @@ def _opening_grams(positions: Buckets, buckets: Buckets, opens: Flags) -> tuple[
     return positions[chosen], (buckets[chosen] * _OPENING_MIX) & ((1 << WORD_BITS) - 1)
 
 
-def _character_grams(
-    codes: Codes, prefixes: Hashes, spaces: npt.NDArray[np.int32], order: int
-) -> tuple[Buckets, Buckets]:
-    """Return the n-grams that have no space inside; at their ends they may."""
-    count = codes.size - order + 1
-    if count < 1:
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing
-    if order == CHARACTER_ORDERS[0]:
-        inside = (codes[:-1] >= _FIRST_SYLLABIC) & (codes[1:] >= _FIRST_SYLLABIC)
-    else:
-        inside = spaces[order - 1 : order - 1 + count] == spaces[1 : 1 + count]
-    hashes = (prefixes[order:] - prefixes[:count]) * mixed_inverses(_MIX[order - 2])[:count]
-    buckets = (hashes >> np.uint64(64 - CHARACTER_BITS)).view(np.int64)
-    positions = inside.nonzero()[0]
-    return positions, buckets[positions]
+def _character_grams(codes: Codes, prefixes: Hashes) -> Iterator[Everywhere]:
+    """Yield the n-grams of each order that have no space inside; at their ends they may."""
+    for order, mix in zip(CHARACTER_ORDERS, _MIX, strict=False):
+        count = codes.size - order + 1
+        if count < 1 or (order == CHARACTER_ORDERS[0] and int(codes.max()) < _FIRST_SYLLABIC):
+            yield Everywhere(np.zeros(0, np.bool_), np.zeros(0, np.int64))
+            continue
+        if order == CHARACTER_ORDERS[0]:
+            there = (codes[:-1] >= _FIRST_SYLLABIC) & (codes[1:] >= _FIRST_SYLLABIC)
+        elif order == CHARACTER_ORDERS[1]:
+            letters = codes != SPACE
+            there = letters[1:-1]
+        else:
+            there = there[:count] & letters[order - 2 : -1]
+        hashes = prefixes[order:] - prefixes[:count]
+        hashes *= mixed_inverses(mix)[:count]
+        hashes >>= np.uint64(64 - CHARACTER_BITS)
+        yield Everywhere(there, hashes.view(np.int64))
 
 
-def _word_grams(starts: Buckets, hashes: Hashes, order: int) -> tuple[Buckets, Buckets]:
-    count = starts.size - order + 1
-    if count < 1:
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing
-    mixed = hashes[:count] * np.uint64(_WORD_MIX[0])
-    for place in range(1, order):
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(_WORD_MIX[1]) + hashes[place : place + count]
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(_WORD_MIX[2])
-    return starts[:count], (mixed >> np.uint64(64 - WORD_BITS)).view(np.int64)
+def _word_grams(starts: Buckets, hashes: Hashes) -> Iterator[tuple[Buckets, Buckets]]:
+    mixed = hashes * np.uint64(_WORD_MIX[0])
+    for order in WORD_ORDERS:
+        if order > 1:
+            mixed = mixed[:-1]
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(_WORD_MIX[1]) + hashes[order - 1 :]
+        buckets = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(_WORD_MIX[2])
+        yield starts[: mixed.size], (buckets >> np.uint64(64 - WORD_BITS)).view(np.int64)

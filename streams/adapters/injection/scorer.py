@@ -23,7 +23,7 @@ from streams.adapters.injection.artifact import Artifact, read_artifact
 from streams.adapters.injection.concepts import Lexicon, Stems
 from streams.adapters.injection.counts import MAX_CONCEPTS, Counted, count
 from streams.adapters.injection.folding import TABLE_SIZE, FoldTable
-from streams.adapters.injection.grams import Buckets
+from streams.adapters.injection.grams import Buckets, Everywhere
 from streams.adapters.injection.signals import Signals, packaged_families
 from streams.adapters.injection.views import PLAIN, Reader, View
 from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
@@ -56,6 +56,12 @@ class Smoothing:
     CONCEPTS: Final = 4
     PAIRS: Final = 4
     ORDERED: Final = 4
+
+
+_SMOOTHINGS: Final = np.array(
+    [Smoothing.CHARACTERS, Smoothing.WORDS, Smoothing.ORDERED, Smoothing.CONCEPTS, Smoothing.PAIRS], np.int64
+)[:, None]
+"""In the order of the artifact's factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,7 @@ class Scorer:
         self._pairs = arrays["pair_weights"].astype(np.float64)
         self._ordered = arrays["ordered_weights"]
         self._scales = arrays["scale_weights"].astype(np.int64)
-        self._factors = [int(value) for value in arrays["block_factors"]]
+        self._factors = arrays["block_factors"].astype(np.int64)[:, None]
         self._breadth = int(arrays["breadth_weight"][0])
         self._knots = arrays["calibration_logits"].astype(np.int64), arrays["calibration_scores"].astype(np.int64)
 
@@ -204,25 +210,24 @@ class Scorer:
         blocks = block_count(counted.size)
         bounds = window_bounds(blocks)
         firsts, lasts, scales = bounds[:, 0], bounds[:, 1], bounds[:, 2]
-        total = self._scales[scales].copy()
         grams = counted.grams
-        features = (
-            (grams.characters, self._characters, Smoothing.CHARACTERS),
-            (grams.words, self._words, Smoothing.WORDS),
-            (((counted.pair_positions, counted.pairs),), self._ordered, Smoothing.ORDERED),
-        )
-        for (parts, weights, smoothing), factor in zip(features, self._factors[:3], strict=True):
-            sums, sizes = _upto(parts, weights, blocks)
-            total += _scaled(sums[lasts] - sums[firsts], sizes[lasts] - sizes[firsts] + smoothing, factor)
-        used, present = _present(counted, blocks, firsts, lasts)
-        there = present.astype(np.float64)
-        numbers = present.sum(axis=1)
-        total += _scaled(
-            (there @ self._concepts[used]).astype(np.int64), numbers + Smoothing.CONCEPTS, self._factors[3]
-        )
-        pairs = numbers * (numbers - 1) // 2 + Smoothing.PAIRS
-        together = np.einsum("wi,wi->w", there @ self._pairs[np.ix_(used, used)], there).astype(np.int64)
-        total += _scaled(together, pairs, self._factors[4])
+        # Of each kind of features, the sum of the weights of all that begin before a block's end, and their number.
+        upto = np.zeros((2, 3, blocks + 1), np.int64)
+        by_block = upto[..., 1:]
+        by_block[:, 0] = _everywhere(grams.everywhere, self._characters, blocks)
+        by_block[:, 1] = _by_block(grams.words, self._words, blocks)
+        by_block[:, 2] = _by_block(((counted.pair_positions, counted.pairs),), self._ordered, blocks)
+        np.cumsum(by_block, axis=2, out=by_block)
+        sums, sizes = np.zeros((2, len(_SMOOTHINGS), firsts.size), np.int64)
+        sums[:3], sizes[:3] = upto.take(lasts, axis=2) - upto.take(firsts, axis=2)
+        used, there = _present(counted, blocks, firsts, lasts)
+        numbers = there.sum(axis=1).astype(np.int64)
+        sums[3], sizes[3] = there @ self._concepts[used], numbers
+        sums[4] = ((there @ self._pairs[used[:, None], used]) * there).sum(axis=1)
+        sizes[4] = numbers * (numbers - 1) // 2
+        sizes += _SMOOTHINGS
+        total: Sums = (sums * self._factors * _roots_upto(int(sizes.max()))[sizes] >> _ROOT_BITS).sum(axis=0)
+        total += self._scales[scales]
         return total, bounds
 
 
@@ -238,37 +243,46 @@ def _roots(size: int) -> Sums:
     return np.array([0] + [math.isqrt((1 << 2 * _ROOT_BITS) // number) for number in range(1, size)], np.int64)
 
 
-def _upto(
+def _roots_upto(most: int) -> Sums:
+    return _roots(1 << max(12, (most + 1).bit_length()))
+
+
+def _by_block(
     parts: Sequence[tuple[Buckets, Buckets]], weights: npt.NDArray[np.integer[Any]], blocks: int
 ) -> tuple[Sums, Sums]:
-    """Return the sum of the weights of all features before each block's end, and their number; nothing comes first."""
+    """Return the sum of the weights of all features that begin in each block, and their number."""
     places = np.concatenate([positions for positions, _ in parts]) // BLOCK
-    values = weights[np.concatenate([buckets for _, buckets in parts])]
-    sums, sizes = np.zeros(blocks + 1, np.int64), np.zeros(blocks + 1, np.int64)
+    values = weights.take(np.concatenate([buckets for _, buckets in parts]))
     # Sums of whole numbers below 2^53 are exact in doubles, in any order.
-    np.cumsum(np.bincount(places, values, blocks).astype(np.int64), out=sums[1:])
-    np.cumsum(np.bincount(places, minlength=blocks), out=sizes[1:])
-    return sums, sizes
+    return np.bincount(places, values, blocks).astype(np.int64), np.bincount(places, minlength=blocks)
 
 
-def _scaled(sums: Sums, sizes: Sums, factor: int) -> Sums:
-    size = int(sizes.max()) + 1
-    roots = _roots(1 << max(12, size.bit_length()))
-    scaled: Sums = sums * factor * roots[sizes] >> _ROOT_BITS
-    return scaled
+def _everywhere(parts: Sequence[Everywhere], weights: npt.NDArray[np.integer[Any]], blocks: int) -> tuple[Sums, Sums]:
+    """Return the same of features that most positions have."""
+    # A block has few enough for their sum to be exact in floats.
+    both = np.zeros((2, blocks * BLOCK), np.float32)
+    for there, buckets in parts:
+        both[0, : there.size] += weights.take(buckets) * there
+        both[1, : there.size] += there
+    sums, numbers = (both.reshape(2, blocks, BLOCK) @ _ONES).astype(np.int64)
+    return sums, numbers
 
 
-def _present(counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> tuple[Sums, npt.NDArray[np.bool_]]:
-    """Return the concepts of a view, and say for each window which of them begin in it."""
+_ONES: Final = np.ones(BLOCK, np.float32)
+
+
+def _present(counted: Counted, blocks: int, firsts: Sums, lasts: Sums) -> tuple[Sums, npt.NDArray[np.float64]]:
+    """Return the concepts of a view, and for each window a one where one of them begins in it, else a zero."""
     used = np.bincount(counted.concepts, minlength=MAX_CONCEPTS).nonzero()[0]
     columns = np.zeros(MAX_CONCEPTS, np.int64)
     columns[used] = np.arange(used.size)
     cells = np.bincount(
         counted.positions // BLOCK * used.size + columns[counted.concepts], minlength=blocks * used.size
     )
-    upto = np.zeros((blocks + 1, used.size), np.int64)
-    np.cumsum(cells.reshape(blocks, used.size), axis=0, out=upto[1:])
-    return used, upto[lasts] > upto[firsts]
+    # What overflows is as good: no window holds so many of a concept that its number comes round.
+    upto = np.zeros((blocks + 1, used.size), np.int16)
+    np.cumsum(cells.reshape(blocks, used.size), axis=0, dtype=np.int16, out=upto[1:])
+    return used, (upto.take(lasts, axis=0) != upto.take(firsts, axis=0)).astype(np.float64)
 
 
 def _span(view: View, bounds: Sums) -> tuple[int, int]:

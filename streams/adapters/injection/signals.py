@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import re2
 
 from pratique.contract.canonical import canonical_sha256
@@ -30,6 +31,7 @@ DIRECTORY: Final = Path(__file__).parent / "signals"
 ANY: Final = "any"
 """Stands for a language where patterns are of none."""
 
+_ASCII: Final = 0x80
 _MEMORY_BYTES: Final = 4 << 20
 """Most that RE2 keeps of a pattern's automaton; it makes it anew beyond that, and stays linear."""
 
@@ -86,7 +88,10 @@ class Signals:
 
     def find(self, codes: Codes) -> Signal | None:
         """Return the first rule, in the order of files and of patterns in them, that a folded text shows."""
-        raw = codes.astype("<u4").tobytes().decode("utf-32-le", "replace").encode("utf-8")
+        if codes.size and int(codes.max()) < _ASCII:
+            raw = codes.astype(np.uint8).tobytes()
+        else:
+            raw = codes.astype("<u4").tobytes().decode("utf-32-le", "replace").encode("utf-8")
         # Hardly any honest text has the literals that a pattern needs; only the others are searched by the pattern.
         for index in sorted(self._filter.Match(raw, potential=True) or ()):
             found = self._filter.re(index).search(raw)

@@ -8,18 +8,19 @@ gives none, so that looking costs little. How common pairs are is counted when t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from streams.adapters.injection.folding import Codes
+from streams.adapters.injection.folding import Codes, Flags
 from streams.adapters.injection.grams import Buckets, runs
 
 PAIR_BITS: Final = 13
 """Logarithm of the size of the table of pairs."""
 
 PairTable = npt.NDArray[np.int8]
+Sums = npt.NDArray[np.signedinteger[Any]]
 
 REVERSED: Final = "reversed"
 ROT13: Final = "rot13"
@@ -30,7 +31,7 @@ MARGIN: Final = 3
 
 _BLOCK: Final = 32
 _WINDOW_BLOCKS: Final = 2
-_A, _Z, _HALF, _LETTERS = 0x61, 0x7A, 13, 26
+_A, _HALF, _LETTERS = 0x61, 13, 26
 _MIX: Final = 0x9E3779B1
 _WORD: Final = 1 << 32
 
@@ -41,10 +42,16 @@ def pair_buckets(first: Codes, second: Codes) -> Buckets:
     return ((mixed & np.uint64(_WORD - 1)) >> np.uint64(32 - PAIR_BITS)).astype(np.int64)
 
 
+def _letters(codes: Codes) -> Flags:
+    small: Flags = codes - np.uint32(_A) < np.uint32(_LETTERS)
+    return small
+
+
 def shifted(codes: Codes) -> Codes:
     """Return the text in ROT13."""
-    letters = (codes >= _A) & (codes <= _Z)
-    return np.where(letters, (codes - np.uint32(_A) + np.uint32(_HALF)) % np.uint32(_LETTERS) + np.uint32(_A), codes)
+    return np.where(
+        _letters(codes), (codes - np.uint32(_A) + np.uint32(_HALF)) % np.uint32(_LETTERS) + np.uint32(_A), codes
+    )
 
 
 _LEET: Final = dict(zip("0134578+@$!|", "oieastbtasil", strict=True))
@@ -70,11 +77,12 @@ class Turns:
         # Of two ASCII characters, what each way gains is known beforehand.
         first, second = (np.repeat(_ASCII, _ASCII.size), np.tile(_ASCII, _ASCII.size))
         plain = self._values(first, second)
-        self._gains = {
+        gains = {
             REVERSED: self._values(second, first) - plain,
             ROT13: self._values(shifted(first), shifted(second)) - plain,
             LEET: self._values(unleeted(first), unleeted(second)) - plain,
         }
+        self._gains = {way: values.astype(np.int32) for way, values in gains.items()}
 
     def parts(self, codes: Codes) -> Iterator[tuple[str, int, int]]:
         """Yield the parts that read better another way: the way, first and last-plus-one code point."""
@@ -94,19 +102,22 @@ class Turns:
             for first, last in zip(*runs(spread), strict=True):
                 yield way, int(first) * _BLOCK, min(int(last) * _BLOCK, codes.size)
 
-    def _ways(self, codes: Codes) -> Iterator[tuple[str, Buckets]]:
+    def _ways(self, codes: Codes) -> Iterator[tuple[str, Sums]]:
         """Yield the ways that are worth a look, and what each pair gains by it."""
-        letters = (codes >= _A) & (codes <= _Z)
+        is_ascii = int(codes.max()) < _ASCII.size
+        letters = _letters(codes)
         ways = [REVERSED]
-        if int(letters.sum()) * 2 > codes.size:
+        if int(np.count_nonzero(letters)) * 2 > codes.size:
             ways.append(ROT13)
-        meant = unleeted(codes)
+        meant = _MEANT.take(codes) if is_ascii else unleeted(codes)
         changed = meant != codes
-        if int((changed[1:] & letters[:-1]).sum() + (changed[:-1] & letters[1:]).sum()) >= _FEWEST_LEET:
+        beside = np.count_nonzero(changed[1:] & letters[:-1]) + np.count_nonzero(changed[:-1] & letters[1:])
+        if beside >= _FEWEST_LEET:
             ways.append(LEET)
-        if int(codes.max()) < _ASCII.size:
-            pairs = codes[:-1].astype(np.int64) * _ASCII.size + codes[1:]
-            yield from ((way, self._gains[way][pairs]) for way in ways)
+        if is_ascii:
+            pairs = codes[:-1] * np.uint32(_ASCII.size)
+            pairs += codes[1:]
+            yield from ((way, self._gains[way].take(pairs)) for way in ways)
             return
         plain = self._values(codes[:-1], codes[1:])
         for way in ways:

@@ -22,6 +22,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import re2
 
+from streams.domain.scanning.places import Pattern, one_byte
+
 MAX_DEPTH: Final = 2
 """Encodings inside each other that are looked through."""
 
@@ -36,11 +38,11 @@ _READABLE: Final = 0.9
 _STRETCH: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{24,}")
 """What is read of bytes that are no text as a whole: too long to stand in other data by chance."""
 
-BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
-BASE32: Final = re.compile(r"[A-Z2-7]{16,}={0,6}")
-_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
-BINARY: Final = re.compile(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
-MORSE: Final = re.compile("[.\\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\\-\u00b7\u2212]{1,6}){7,}")
+BASE64: Final = Pattern(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
+BASE32: Final = Pattern(r"[A-Z2-7]{16,}={0,6}")
+_HEX: Final = Pattern(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
+BINARY: Final = Pattern(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
+MORSE: Final = Pattern("[.\\-\u00b7\u2212]{1,6}(?:[ /|]{1,3}[.\\-\u00b7\u2212]{1,6}){7,}", quick=False)
 _UNICODE_ESCAPE: Final = r"\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|U\+[0-9A-Fa-f]{4,6} ?"
 _ESCAPES: Final[tuple[tuple[str, re.Pattern[str], int], ...]] = (
     ("percent", re.compile(r"%[0-9A-Fa-f]{2}"), 3),
@@ -118,14 +120,16 @@ Reading: TypeAlias = Callable[[bytes], Decoded | None]
 
 def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
     held = _alphabets_in(text)
+    raw = one_byte(text)
     for name, pattern, decode in _ALPHABETS:
-        for match in pattern.finditer(text) if name in held else ():
-            decoded = decode(match.group(), text_of)
-            if decoded is not None and decoded.text != match.group():
-                yield name, match.start(), match.end(), decoded
-    for name, pattern, fewest in _ESCAPES:
-        for start, end in _clusters(text, name, pattern, fewest):
-            decoded = _unescaped(name, pattern, text[start:end])
+        for start, end in pattern.spans(text, raw) if name in held else ():
+            run = text[start:end]
+            decoded = decode(run, text_of)
+            if decoded is not None and decoded.text != run:
+                yield name, start, end, decoded
+    for name, escape, fewest in _ESCAPES:
+        for start, end in _clusters(text, name, escape, fewest):
+            decoded = _unescaped(name, escape, text[start:end])
             if decoded is not None:
                 yield name, start, end, decoded
 
@@ -138,7 +142,7 @@ def _alphabets_in(text: str) -> frozenset[str]:
 
 def _clusters(text: str, name: str, pattern: re.Pattern[str], fewest: int) -> Iterator[tuple[int, int]]:
     """Yield runs of escapes with little between them, with the words that they begin and end in."""
-    marks = _MARKS.get(name, "")
+    marks = _MARKS.get(name, ())
     if marks and sum(map(text.count, marks)) < fewest:
         return
     start = end = count = 0
@@ -156,12 +160,12 @@ def _clusters(text: str, name: str, pattern: re.Pattern[str], fewest: int) -> It
 
 
 _MARKS: Final = {
-    "percent": "%",
-    "html": "&",
-    "quoted-printable": "=",
-    "unicode-escape": "\\U",
-    "hex-escape": "\\",
-    "octal-escape": "\\",
+    "percent": ("%",),
+    "html": ("&",),
+    "quoted-printable": ("=",),
+    "unicode-escape": ("\\u", "\\U", "U+"),
+    "hex-escape": ("\\x",),
+    "octal-escape": ("\\",),
 }
 """One of which each escape begins with."""
 
@@ -269,13 +273,16 @@ def text_of(raw: bytes, *, strict: bool = True) -> Decoded | None:
     text = plain.decode("utf-8", "replace")
     if "\ufffd" in text and encoding == "latin-1":
         text = plain.decode(encoding)
-    readable = sum(letter.isprintable() or letter.isspace() for letter in text)
-    is_text = readable >= _READABLE * len(text) and not (strict and "\ufffd" in text)
+    if strict and "\ufffd" in text:
+        is_text = False
+    else:
+        readable = sum(letter.isprintable() or letter.isspace() for letter in text)
+        is_text = readable >= _READABLE * len(text)
     found = Decoded(text) if is_text else Decoded(" ".join(_STRETCH.findall(text)), whole=False)
     return found if any(map(str.isalpha, found.text)) else None
 
 
-_ALPHABETS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, Reading], Decoded | None]], ...]] = (
+_ALPHABETS: Final[tuple[tuple[str, Pattern, Callable[[str, Reading], Decoded | None]], ...]] = (
     ("base64", BASE64, base64_text),
     ("base32", BASE32, base32_text),
     ("hex", _HEX, hex_text),
@@ -290,7 +297,7 @@ _ALPHABET_NAMES: Final = (_ALWAYS, *(name for name, _, _ in _ALPHABETS))
 
 def _alphabet_set() -> re2.Set:
     patterns = re2.Set.SearchSet()
-    for pattern in (r"\A", *(pattern.pattern for _, pattern, _ in _ALPHABETS)):
+    for pattern in (r"\A", *(pattern.source for _, pattern, _ in _ALPHABETS)):
         patterns.Add(pattern)
     patterns.Compile()
     return patterns

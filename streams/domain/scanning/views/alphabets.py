@@ -27,6 +27,7 @@ from streams.domain.scanning.decoding import (
     hex_text,
     morse_text,
 )
+from streams.domain.scanning.places import Pattern, one_byte
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.model import Edit
 from streams.domain.scanning.views.unpacking import said_by
@@ -37,16 +38,16 @@ _WORDS: Final = re.compile(r"[a-z/_+-]*")
 _PADDED: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{10,15}={1,2}(?![A-Za-z0-9+/_=-])")
 """A run that is too short to be tried as such, but ends as only base64 does."""
 
-_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{16,}")
-_PAIRS: Final = re.compile(r"[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
-_HEX_LIST: Final = re.compile(r"0x[0-9a-fA-F]{2}(?:[,; \r\n\t]{1,3}0x[0-9a-fA-F]{2}){7,}")
-_HEX_GROUPS: Final = re.compile(r"[0-9a-fA-F]{4,16}(?:[ :-][0-9a-fA-F]{2,16}){2,}")
-_DECIMALS: Final = re.compile(r"[0-9]{2,3}(?:[,; ]{1,2}[0-9]{2,3}){7,}")
-_CHARACTERS: Final = re.compile(r"(?:ch(?:a?)r(?:code)?\([0-9]{2,3}\)[ \t]?[+.&|,]{0,2}[ \t]?){4,}", re.IGNORECASE)
+_HEX: Final = Pattern(r"(?:0[xX])?[0-9a-fA-F]{16,}")
+_PAIRS: Final = Pattern(r"[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
+_HEX_LIST: Final = Pattern(r"0x[0-9a-fA-F]{2}(?:[,; \r\n\t]{1,3}0x[0-9a-fA-F]{2}){7,}")
+_HEX_GROUPS: Final = Pattern(r"[0-9a-fA-F]{4,16}(?:[ :-][0-9a-fA-F]{2,16}){2,}")
+_DECIMALS: Final = Pattern(r"[0-9]{2,3}(?:[,; ]{1,2}[0-9]{2,3}){7,}")
+_CHARACTERS: Final = Pattern(r"(?:ch(?:a?)r(?:code)?\([0-9]{2,3}\)[ \t]?[+.&|,]{0,2}[ \t]?){4,}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{2,3}")
-_BASE85: Final = re.compile(r"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{20,}")
-_MARKED85: Final = re.compile(r"<~[!-uz\s]{10,}~>")
-_ASCII85: Final = re.compile(r"[!-uz]{20,}")
+_BASE85: Final = Pattern(r"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{20,}", takes_marks=True)
+_MARKED85: Final = Pattern(r"<~[!-uz\s]{10,}~>", quick=False)
+_ASCII85: Final = Pattern(r"[!-uz]{20,}", takes_marks=True)
 _NOT_OF_WORDS: Final = re.compile(r"[!#$%&()*;<>?@^`{|}~\"'\[\]\\,]")
 _LEAST_SIGNS: Final = 3
 _SEPARATOR: Final = re.compile(r"[/_-]")
@@ -74,17 +75,19 @@ def alphabets(text: str, held: frozenset[str], budget: Budget) -> Iterator[Edit]
     def reading(raw: bytes) -> Decoded | None:
         return said_by(raw, budget)
 
+    raw = one_byte(text)
     if "padded" in held:
-        for run in _PADDED.finditer(text):
-            yield from _edit("base64", run.start(), run.group(), base64_text(run.group(), reading))
+        for padded in _PADDED.finditer(text):
+            yield from _edit("base64", padded.start(), padded.group(), base64_text(padded.group(), reading))
     if "long-run" in held:
-        for run in BASE64.finditer(text):
-            if not _WORDS.fullmatch(run.group()):
-                yield from _long(run.group(), run.start(), reading)
+        for start, end in BASE64.spans(text, raw):
+            if not _WORDS.fullmatch(text, start, end):
+                yield from _long(text[start:end], start, reading)
     for family, name, pattern, read in _FAMILIES:
         if family in held:
-            for match in pattern.finditer(text):
-                yield from _edit(name, match.start(), match.group(), read(match.group(), reading))
+            for start, end in pattern.spans(text, raw):
+                run = text[start:end]
+                yield from _edit(name, start, run, read(run, reading))
 
 
 def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
@@ -102,8 +105,8 @@ def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     ):
         yield from _edit("reversed+base64", start, run, base64_text(backwards, reading))
     for name, pattern, read in (("base32", BASE32, base32_text), ("hex", _HEX, hex_text)):
-        for part in pattern.finditer(run):
-            yield from _edit(name, start + part.start(), part.group(), read(part.group(), reading))
+        for first, last in pattern.spans(run):
+            yield from _edit(name, start + first, run[first:last], read(run[first:last], reading))
 
 
 def _glued(run: str, start: int, reading: Reading) -> Iterator[Edit]:
@@ -167,7 +170,7 @@ def _of_signs(run: str, decode: Callable[[str], bytes], reading: Reading) -> Dec
     return None
 
 
-_FAMILIES: Final[tuple[tuple[str, str, re.Pattern[str], _Read], ...]] = (
+_FAMILIES: Final[tuple[tuple[str, str, Pattern, _Read], ...]] = (
     ("pairs", "hex", _PAIRS, hex_text),
     ("hex-list", "hex", _HEX_LIST, _hex_of),
     ("hex-groups", "hex", _HEX_GROUPS, _hex_of),

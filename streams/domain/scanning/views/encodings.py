@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from streams.domain.scanning.places import Pattern
 from streams.domain.scanning.views.alphabets import alphabets
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.model import Edit
@@ -48,10 +49,25 @@ _LONGEST_ADDRESS: Final = 128
 def _escapes(text: str, held: frozenset[str]) -> Iterator[Edit]:
     for name, family, pattern, undo in _ESCAPES:
         if family in held:
-            for match in pattern.finditer(text):
-                said = undo(match.group())
-                if said and said != match.group():
-                    yield Edit(match.start(), match.end(), said, name)
+            for start, end in pattern.spans(text):
+                run = text[start:end]
+                said = undo(run)
+                if said and said != run:
+                    yield Edit(start, end, said, name)
+    if "quoted-printable" in held:
+        yield from _quoted_runs(text)
+
+
+def _quoted_runs(text: str) -> Iterator[Edit]:
+    """Yield runs of quoted-printable with the letters beside them, so that a join of two lines alone says something."""
+    place = 0
+    for start, end in _QUOTED_RUN.spans(text):
+        first = start - 1 if start > place and _BESIDE_QUOTED.match(text, start - 1) else start
+        place = end + 1 if _BESIDE_QUOTED.match(text, end) else end
+        run = text[first:place]
+        said = _quoted(run)
+        if said and said != run:
+            yield Edit(first, place, said, "quoted-printable")
 
 
 def _of_digits(digits: int, base: int) -> Callable[[str], str]:
@@ -91,19 +107,21 @@ def _quoted(run: str) -> str:
 _QUOTED: Final = re.compile(r"=([0-9A-F]{2})|=\r?\n|([^=])")
 
 
-_ESCAPES: Final[tuple[tuple[str, str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
-    ("percent", "percent", re.compile(r"(?:%[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    ("html", "html", re.compile(r"(?:&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});)+"), html.unescape),
+_QUOTED_RUN: Final = Pattern(r"(?:=[0-9A-F]{2}|=\r?\n)+")
+_BESIDE_QUOTED: Final = re.compile("[!-<>-~]")
+
+_ESCAPES: Final[tuple[tuple[str, str, Pattern, Callable[[str], str | None]], ...]] = (
+    ("percent", "percent", Pattern(r"(?:%[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("html", "html", Pattern(r"(?:&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});)+"), html.unescape),
     (
         "unicode-escape",
         "escape",
-        re.compile(r"(?:\\u\{[0-9A-Fa-f]{2,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})+"),
+        Pattern(r"(?:\\u\{[0-9A-Fa-f]{2,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})+"),
         _code_points,
     ),
-    ("unicode-escape", "code-point", re.compile(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}"), _code_points),
-    ("hex-escape", "escape", re.compile(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    ("octal-escape", "escape", re.compile(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
-    ("quoted-printable", "quoted-printable", re.compile(r"[!-<>-~]?(?:=[0-9A-F]{2}|=\r?\n)+[!-<>-~]?"), _quoted),
+    ("unicode-escape", "code-point", Pattern(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}", quick=False), _code_points),
+    ("hex-escape", "escape", Pattern(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    ("octal-escape", "escape", Pattern(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
 )
 
 

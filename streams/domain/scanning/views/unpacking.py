@@ -43,7 +43,8 @@ def said_by(raw: bytes, budget: Budget) -> Decoded | None:
         TooLargeError: They unpack to more than is left.
     """
     inner: list[str] = []
-    while len(inner) < _MOST_PACKED and (form := next((form for form in _FORMS if raw.startswith(form[1])), None)):
+    while len(inner) < _MOST_PACKED and raw.startswith(_BEGINNINGS):
+        form = next(form for form in _FORMS if raw.startswith(form[1]))
         unpacked = _unpacked(raw, form[2](), budget)
         if not unpacked:
             break
@@ -87,6 +88,9 @@ _FORMS: Final[tuple[tuple[str, tuple[bytes, ...], Callable[[], _Engine]], ...]] 
 )
 
 
+_BEGINNINGS: Final = tuple(beginning for form in _FORMS for beginning in form[1])
+
+
 def _unpacked(raw: bytes, engine: _Engine, budget: Budget) -> bytes:
     """Return unpacked bytes; a stream that breaks off says what it said until then.
 
@@ -120,8 +124,7 @@ def _text(raw: bytes) -> Decoded | None:
 def _judged(text: str) -> Decoded | None:
     if len(text) < SHORTEST_LETTERS:
         return None
-    unreadable = len(_UNREADABLE.findall(text))
-    if "\ufffd" not in text and unreadable <= (1 - _READABLE) * len(text):
+    if "\ufffd" not in text and len(_UNREADABLE.findall(text)) <= (1 - _READABLE) * len(text):
         return Decoded(text) if any(map(str.isalnum, text)) else None
     stretches = " ".join(_STRETCH.findall(text))
     return Decoded(stretches, whole=False) if any(map(str.isalnum, stretches)) else None
