@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 import psutil
 from rich.console import Console
 
-from infra.stack import curating, memories, scenarios
+from infra.stack import curating, memories, reviewing, scenarios
 from infra.stack.asking import Answer, Platform, RecallAnswer
 from infra.stack.curating import Curator
 from infra.stack.demo_report import Planned, Report, Row, record, table
@@ -34,6 +34,7 @@ from infra.stack.paths import ROOT, STATE
 from infra.stack.policies import publish_variant, weaken_scan_policy
 from infra.stack.processes import PssSampler, end_all
 from infra.stack.requirements import say
+from infra.stack.reviewing import RULES, Reviewer
 from infra.stack.scenarios import ACCEPTED, ALTERED_POLICY, DEFAULT_POLICY, QUICK_POLICY, Ending
 from infra.stack.stack import Stack, stack_file_of, stop_recorded
 from pratique.errors import ConfigurationError, UnavailableError
@@ -78,7 +79,7 @@ _TABLE_WIDTH: Final = 190
 def planned() -> tuple[Planned, ...]:
     """Return what there must be a row of, in order."""
     first = (*scenarios.judged_alike(), scenarios.foreign_signer(), scenarios.altered_policy())
-    second = (*map(Planned.of, memories.recalls()), *curating.planned())
+    second = (*map(Planned.of, memories.recalls()), *curating.planned(), *reviewing.planned())
     return (*map(Planned.of, first), *second, KILLED, Planned.of(scenarios.unscanned()), REDELIVERED)
 
 
@@ -130,7 +131,7 @@ def _report(state: Path) -> Report:
         closing.enter_context(stack)
         processes |= stack.process_ids()
         closing.enter_context(sampler)
-        policies = (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY)
+        policies = (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY, *RULES)
         platform = closing.enter_context(Platform(stack_file_of(state), policies))
         rows, context = _rows(stack, platform, orphans)
         say("stopping everything")
@@ -160,6 +161,8 @@ def _rows(
     rows += [answer.row for answer in recalled]
     say("putting a text into quarantine, and taking it out again")
     rows += Curator(platform, stack.run_cli, Settings.read(stack.supervisor.environment)).rows()
+    say("having verdicts quarantine by themselves, and a curator look at it")
+    rows += Reviewer(platform, stack.run_cli).rows()
     rows.append(_killed(stack, platform, orphans))
     unscanned, again = _unscanned(stack, platform, answers[0])
     rows += [unscanned.row, again]
@@ -170,6 +173,8 @@ def _publish_variants(policy: Path) -> None:
     publish_variant(policy, QUICK_POLICY, min_deadline_ms=QUICK_DEADLINE_MS, deadline_ms=QUICK_DEADLINE_MS)
     altered = publish_variant(policy, ALTERED_POLICY, min_deadline_ms=QUICK_DEADLINE_MS)
     weaken_scan_policy(policy, altered)
+    for policy_id, rule in RULES.items():
+        publish_variant(policy, policy_id, min_deadline_ms=QUICK_DEADLINE_MS, recall={"auto_quarantine": dict(rule)})
 
 
 def _first_answers(platform: Platform) -> list[Answer]:

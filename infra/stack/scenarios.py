@@ -42,6 +42,9 @@ class Ending(Enum):
     APPLIED = "APPLIED"
     """A command to the ledger took effect."""
 
+    REVIEW = "REVIEW"
+    """What a verdict proposed to the ledger waits for a curator."""
+
     REFUSED = "REFUSED"
     """A command to the ledger changed nothing; the audit says why."""
 

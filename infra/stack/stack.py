@@ -176,15 +176,16 @@ class Stack:
             running[REDIS] = self.redis.pid
         return {BROKER: self.broker.pid, **running} if self.broker.is_running else running
 
-    def run_cli(self, *arguments: str, given: str = "") -> str:
+    def run_cli(self, *arguments: str, given: str = "", status: int = 0) -> str:
         """Run ``python -m topologies`` with the stack's settings and return what it printed.
 
         Args:
             *arguments: The command.
             given: What it reads from standard input.
+            status: How it has to exit.
 
         Raises:
-            UnavailableError: It exited with another status than 0.
+            UnavailableError: It exited with another status.
         """
         done = subprocess.run(
             [sys.executable, "-m", "topologies", *arguments],
@@ -195,7 +196,7 @@ class Stack:
             env=self.supervisor.environment,
             cwd=ROOT,
         )
-        if done.returncode != 0:
+        if done.returncode != status:
             raise UnavailableError(
                 f"pratique {' '.join(arguments)} exited with {done.returncode}: {done.stderr[-2000:]}"
             )

@@ -300,9 +300,9 @@ class Platform:
         """The same, read."""
         return Settings.read(self.environment)
 
-    def cli(self, *arguments: str, given: str = "") -> str:
-        """Run a command and return what it printed; it must succeed."""
-        return self._stack.run_cli(*arguments, given=given)
+    def cli(self, *arguments: str, given: str = "", status: int = 0) -> str:
+        """Run a command and return what it printed; it must exit with that status."""
+        return self._stack.run_cli(*arguments, given=given, status=status)
 
 
 def _edit(path: Path, **changes: Any) -> None:  # noqa: ANN401 - JSON

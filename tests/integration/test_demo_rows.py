@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.stack import curating, memories, scenarios
+from infra.stack import curating, memories, reviewing, scenarios
 from infra.stack.asking import Answer, RecallAnswer
 from infra.stack.asking import Platform as Asking
 from infra.stack.curating import Curator
@@ -14,6 +14,7 @@ from infra.stack.demo import KILLED, REDELIVERED, planned
 from infra.stack.demo_report import Planned, Row
 from infra.stack.memories import Recall
 from infra.stack.policies import weaken_scan_policy
+from infra.stack.reviewing import RULES, Reviewer
 from infra.stack.scenarios import ALTERED_POLICY, DEFAULT_POLICY, QUICK_POLICY, Scenario
 from tests.integration.platform import SHORTEST_DEADLINE_MS
 from tests.integration.raw import WAIT_S
@@ -34,7 +35,9 @@ def asking(one_platform: Platform) -> Iterator[Asking]:
     one_platform.restore()
     one_platform.publish(QUICK_POLICY, deadline_ms=SHORTEST_DEADLINE_MS)
     weaken_scan_policy(one_platform.policy, one_platform.publish(ALTERED_POLICY))
-    with Asking(one_platform.stack_file, (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY)) as asking:
+    for policy_id, rule in RULES.items():
+        one_platform.publish(policy_id, recall={"auto_quarantine": dict(rule)})
+    with Asking(one_platform.stack_file, (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY, *RULES)) as asking:
         yield asking
 
 
@@ -48,6 +51,7 @@ def test_every_row_has_its_test() -> None:
         ),
         *(recall.name for recall in memories.recalls()),
         *(row.name for row in curating.planned()),
+        *(row.name for row in reviewing.planned()),
         KILLED.name,
         REDELIVERED.name,
     ]
@@ -95,6 +99,14 @@ def test_recall_gets_its_verdict(platform: Platform, asking: Asking, recall: Rec
 def test_text_is_put_into_quarantine_and_taken_out_and_nobody_else_decides(platform: Platform, asking: Asking) -> None:
     rows = list(Curator(asking, platform.cli, platform.settings).rows())
     assert [Planned(row.name, row.title, row.expected) for row in rows] == list(curating.planned())
+    for row in rows:
+        check_row(row)
+    platform.tend()
+
+
+def test_a_verdict_s_text_waits_for_a_curator_or_counts_at_once(platform: Platform, asking: Asking) -> None:
+    rows = list(Reviewer(asking, platform.cli).rows())
+    assert [Planned(row.name, row.title, row.expected) for row in rows] == list(reviewing.planned())
     for row in rows:
         check_row(row)
     platform.tend()
