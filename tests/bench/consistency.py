@@ -49,6 +49,8 @@ SMALL: Final = Size(constraints=4, messages=4, message=200)
 
 QUOTED: Final = 80
 """Characters of a quotation that is looked up."""
+MESSAGE: Final = 1_000
+"""Characters of a message that it is looked up in."""
 
 SUSPECTS: Final = (
     *("a", "A", " ", ".", ". ", ", ", "(", ")", '"', "\u201c", "\u201d", "\u00ab", "\u00bb", "\u300c", "\n", "\n\n- "),
@@ -179,8 +181,8 @@ def _quoting(text: str) -> Run:
     """A narrative of as many quotations as are looked up, nearly in the messages, which are the text."""
     stretches = (text[place : place + QUOTED].replace('"', "'").replace("\n", " ") for place in range(MAX_QUOTATIONS))
     narrative = " ".join(f'"{item[: QUOTED // 2]}!{item[QUOTED // 2 :]}"' for item in stretches)
-    half = len(text) // 2
-    quotable = Quotable((text[:half],), (text[half:],))
+    messages = tuple(text[place : place + MESSAGE] for place in range(0, len(text), MESSAGE))
+    quotable = Quotable(messages[::2], messages[1::2])
     return lambda: list(untraced(narrative, quotable))
 
 

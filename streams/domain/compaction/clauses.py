@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from pratique.contract.canonical import PlainJson
 from streams.domain.compaction.lexer import Quotation, RawClause, Token, Unread
+from streams.domain.compaction.occurrences import occurs
 from streams.domain.compaction.shape import ClauseShape, Derivation, value_of
 from streams.domain.compaction.slots import Slot, Sources
 from streams.domain.compaction.writing import Writing
@@ -220,6 +221,6 @@ class ClauseParser:
 
 def _quotes_truly(clause: ParsedClause, sources: Sources) -> bool:
     return all(
-        clause.values[quotation] in sources.quotable.get(clause.values[message], "")
+        occurs(clause.values[quotation], sources.quotable.get(clause.values[message], ""))
         for quotation, message in clause.quotations
     )

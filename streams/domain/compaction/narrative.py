@@ -22,6 +22,7 @@ from pratique.contract.reasons import Reason, ReasonCode
 from streams.domain.compaction.authority.check import Ground, Untraced, claims_authority, forged_markers, untraced
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.clauses import ParsedClause
+from streams.domain.compaction.occurrences import occurs
 from streams.domain.compaction.refusal import MAX_PLACES, grammar_reason
 from streams.domain.compaction.slots import Sources
 
@@ -66,7 +67,7 @@ def clause_reasons(summary_text: str, clauses: Sequence[ParsedClause], sources: 
 def _is_traced(text: str, clause: ParsedClause, sources: Sources) -> bool:
     if clause.quotations:
         return all(
-            clause.values[quotation] in sources.quotable.get(clause.values[message], "")
+            occurs(clause.values[quotation], sources.quotable.get(clause.values[message], ""))
             and clause.values[quotation] in text[clause.start : clause.end]
             for quotation, message in clause.quotations
         )

@@ -69,8 +69,9 @@ def free_pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def free_views(text: str) -> tuple[str, ...]:
-    """Return the conflict views of a free text's pieces."""
-    return tuple(view for start, end in free_pieces(text) for view in conflict_views(text[start:end]))
+    """Return the conflict views of a free text's pieces; those of pieces that are alike once."""
+    pieces = dict.fromkeys(text[start:end] for start, end in free_pieces(text))
+    return tuple(view for piece in pieces for view in conflict_views(piece))
 
 
 def _after_mark(text: str, start: int, end: int) -> int:

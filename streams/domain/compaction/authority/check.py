@@ -77,15 +77,23 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
     for sentence in sentences(text, sources):
         own: list[Word] = []
         after_quotation = False
-        while word is not None and word.start < sentence.end:
-            if sentence.quoted and any(item.start <= word.start < item.end for item in sentence.quoted):
+        end, quoted = sentence.end, sentence.quoted
+        following = iter(quoted)
+        current = next(following, None)
+        while word is not None and word.start < end:
+            while current is not None and current.end <= word.start:
+                current = next(following, None)
+            if current is not None and current.start <= word.start:
                 after_quotation = True
             else:
                 own.append(word._replace(joined=True) if after_quotation else word)
                 after_quotation = False
             word = next(words, None)
-        foreign = any(item.whose is Whose.UNTRUSTED for item in sentence.quoted)
-        if claims(own, known, beside_foreign_words=foreign) > _traces(text, sentence):
+        if not own:
+            continue
+        foreign = any(item.whose is Whose.UNTRUSTED for item in quoted)
+        claimed = claims(own, known, beside_foreign_words=foreign)
+        if claimed and claimed > _traces(text, sentence):
             yield Untraced(Ground.CLAIM, *_trimmed(text, sentence))
     yield from _forged(view)
 

@@ -7,10 +7,12 @@ in quotations, are not given to it. It knows words, not meanings: a claim in wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Final
 
-from streams.domain.compaction.authority.vocabulary import Kind, Lexicon
+from streams.domain.compaction.authority.vocabulary import Kind, Lexicon, Phrases
 from streams.domain.compaction.authority.words import Word
 
 _PERSON: Final = int(Kind.PERSON)
@@ -47,6 +49,12 @@ _CONDITION: Final = 4
 """Most words between a condition (unless, must) and what it is a condition of."""
 _LABEL_WORDS: Final = 3
 """Most words of a label at the start of a sentence: ``The user:``."""
+_AUXILIARY_NEAR: Final = 10
+"""Most words between an auxiliary and its participle, in any language."""
+_STRETCH: Final = 16
+"""Words of a sentence that are first looked at as one; no rule looks further than that."""
+_FEW: Final = 4
+"""Most words of a sentence that are looked at one by one at once."""
 _SPELLED: Final = 6
 """Fewest single letters in a row that are a word spelled out; what it is nobody looks up."""
 
@@ -60,7 +68,8 @@ def claims(words: Sequence[Word], lexicon: Lexicon, *, beside_foreign_words: boo
         beside_foreign_words: It quotes an untrusted message: whoever is named in it may seem to have said that.
     """
     sentence = _Sentence(words, lexicon)
-    return max(sentence.count(), int(beside_foreign_words and sentence.names_person()))
+    count = sentence.count()
+    return max(count, int(sentence.names_person())) if beside_foreign_words else count
 
 
 class _Sentence:
@@ -70,6 +79,9 @@ class _Sentence:
         self._words = words
         self._lexicon = lexicon
         self._openings = lexicon.openings
+        self._spelled = (0, 0)
+        self._followed = (-1, -1)
+        self._around: list[int] = []
 
     def count(self) -> int:
         """Return the number of claims."""
@@ -80,14 +92,19 @@ class _Sentence:
         for place, word in enumerate(self._words):
             apart = apart or word.joined or word.kind & _JOIN != 0
             opens = word.word in self._openings
-            if place < skipped or not (word.kind or opens or len(word.word) == 1):
+            if place < skipped:
+                continue
+            if not (word.kind or opens):
+                if apart and len(word.word) == 1 and not word.inner and self._is_spelled(place):
+                    found += 1
+                    apart = False
                 continue
             exempt = self._phrase(place, self._lexicon.exempt) if opens else 0
             if exempt:
                 skipped = place + exempt
                 continue
-            if self._is_claim(place, word, after_person=person):
-                found += apart
+            if apart and self._is_claim(place, word, after_person=person):
+                found += 1
                 apart = False
             person = person or (
                 word.kind & _PERSON != 0 and self._is_person(place) and not self._has(_LACK, place - 2, place)
@@ -102,7 +119,9 @@ class _Sentence:
         kind = word.kind
         if word.inner:
             return bool(kind & (_ASSENT | _SPEECH)) and self._has(_PERSON, place - 2, place + 3, inner=True)
-        if (word.word in self._openings and self._phrase(place, self._lexicon.phrases)) or self._is_spelled(place):
+        if word.word in self._openings and self._phrase(place, self._lexicon.phrases):
+            return True
+        if len(word.word) == 1 and self._is_spelled(place):
             return True
         if place < _LABEL_WORDS and word.labels and kind & _PERSON:
             return True
@@ -118,15 +137,19 @@ class _Sentence:
     # -- verbs -------------------------------------------------------------------------------------------------------
 
     def _is_verb_of_authority(self, place: int, kind: int, *, after_person: bool) -> bool:
-        conditional = not after_person and self._is_conditional(place)
-        if kind & _FINITE and self._names_person(place, _AGENT):  # approved by the user, confirmed with her
+        near = self._near(place)
+        conditional = near & _LACK != 0 and not after_person and self._is_conditional(place)
+        if (
+            kind & _FINITE and near & _PERSON and near & _AGENT and self._names_person(place, _AGENT)
+        ):  # approved by the user, confirmed with her
             return not conditional
         before = self._subject(place)
-        if conditional or _is_other(before) or self._is_done_by_other(place, after_person=after_person):
+        by_other = near & _OTHER and near & _AGENT and self._is_done_by_other(place, after_person=after_person)
+        if conditional or by_other or _is_other(before):
             return False  # the log confirmed; was confirmed by the test; but not: the owner confirmed by mail
         if kind & (_ASSENT | _SPEECH):
             return not (before is None and kind & _SPEECH and self._has_object(place))
-        if kind & _PASSIVE and self._is_passive(place):
+        if kind & _PASSIVE and near & _AUXILIARY and self._is_passive(place):
             return True
         absent = kind & _NOUNS and self._has(_DUE, place + 1, place + 2)  # the user's confirmation is not there
         if kind & _WEAK and not absent:
@@ -152,10 +175,15 @@ class _Sentence:
 
     def _subject(self, place: int) -> Word | None:
         """Return the word before a verb, adverbs and the like left out; null where there is none."""
-        place -= 1
-        while place >= 0 and self._words[place].kind & _SKIP and not self._words[place].kind & _PERSON:
-            place -= 1
-        return self._words[place] if place >= 0 else None
+        before = place - 1
+        known, subject = self._followed
+        while before >= 0 and self._words[before].kind & _SKIP and not self._words[before].kind & _PERSON:
+            if before == known:  # what stands before it was walked through already
+                before = subject
+                break
+            before -= 1
+        self._followed = (place, before)
+        return self._words[before] if before >= 0 else None
 
     def _has_object(self, place: int) -> bool:
         """Whether a verb without a subject has a person after it: asked the user."""
@@ -167,7 +195,7 @@ class _Sentence:
     def _auxiliary(self, place: int) -> int | None:
         """Return where the auxiliary stands that makes a participle passive; null where none does."""
         gaps = self._lexicon.passive_gap
-        for distance in range(1, min(place, 10) + 1):
+        for distance in range(1, min(place, _AUXILIARY_NEAR) + 1):
             before = self._words[place - distance]
             if before.kind & _AUXILIARY and distance <= gaps.get(before.word, 0) + 1:
                 return place - distance
@@ -189,14 +217,18 @@ class _Sentence:
     # -- nouns -------------------------------------------------------------------------------------------------------
 
     def _is_noun_of_authority(self, place: int, kind: int) -> bool:
-        if self._is_lacking(place):
+        near = self._near(place)
+        if near & (_LACK | _DUE) and self._is_lacking(place):
             return False
-        return (
+        if near & _PERSON and (
             self._has(_PERSON, place - _NEAR, place)
             or self._has(_PERSON, place + 1, place + 2)
             or self._names_person(place, _OWNED)
-            or self._has(_GIVER, place - _GIVING, place + _GIVING + 1)
-            or bool(kind & _ASSENT_NOUN and self._has(_WITH, place - 2, place))
+        ):
+            return True
+        return bool(
+            (near & _GIVER and self._has(_GIVER, place - _GIVING, place + _GIVING + 1))
+            or (near & _WITH and kind & _ASSENT_NOUN and self._has(_WITH, place - 2, place))
         )
 
     def _is_lacking(self, place: int) -> bool:
@@ -230,25 +262,43 @@ class _Sentence:
                 return True
         return False
 
-    def _phrase(self, place: int, known: Mapping[str, tuple[tuple[str, ...], ...]]) -> int:
+    def _near(self, place: int) -> int:
+        """Return the kinds of words around a word, and some beyond: what is in none of them need not be looked for."""
+        words = self._words
+        if len(words) <= _FEW:
+            return -1
+        if not self._around:
+            kinds = [
+                reduce(or_, (word.kind for word in words[start : start + _STRETCH]))
+                for start in range(0, len(words), _STRETCH)
+            ]
+            around = zip((0, *kinds), kinds, (*kinds[1:], 0), strict=False)
+            self._around = [before | here | after for before, here, after in around]
+        return self._around[place // _STRETCH]
+
+    def _phrase(self, place: int, known: Phrases) -> int:
         """Return how many words a phrase that begins here has; 0 where none does."""
-        following = self._words[place + 1].word if place + 1 < len(self._words) else None
-        for phrase in known.get(self._words[place].word, ()):
-            if len(phrase) > 1 and phrase[1] != following:  # most of them: the rest need not be looked at
-                continue
+        first = self._words[place].word
+        following = self._words[place + 1].word if place + 1 < len(self._words) else ""
+        for phrase in known.get((first, following)) or known.get((first, "")) or ():
             here = self._words[place : place + len(phrase)]
             if tuple(word.word for word in here) == phrase:
                 return len(phrase)
         return 0
 
     def _is_spelled(self, place: int) -> bool:
-        first = self._words[place].word
-        if len(first) != 1 or not first.isalpha():
-            return False
-        letters = self._words[place : place + _SPELLED]
-        return len(letters) == _SPELLED and all(
-            len(item.word) == 1 and item.word.isalpha() and not item.joined for item in letters
-        )
+        """Whether a word that is spelled out begins here; where the run of letters ends is found once."""
+        start, end = self._spelled
+        if not start <= place < end:
+            end = place
+            while end < len(self._words) and _is_letter(self._words[end]):
+                end += 1
+            self._spelled = (place, end)
+        return end - place >= _SPELLED
+
+
+def _is_letter(word: Word) -> bool:
+    return len(word.word) == 1 and not word.joined and word.word.isalpha()
 
 
 def _is_other(subject: Word | None) -> bool:

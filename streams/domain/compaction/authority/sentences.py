@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from typing import Final, NamedTuple
 
 from pratique.contract.records import Provenance, SourceMessage
 from streams.domain.compaction.lineage import is_users_word
+from streams.domain.compaction.occurrences import occurring
 
 MAX_QUOTATIONS: Final = 64
-"""Most quotations looked up in one text: each costs a search through the messages."""
+"""Most quotations looked up in one text."""
 LEAST_LETTERS: Final = 8
 """Fewest letters of a quotation that is not its whole message; one that stands for a word or syllable counts three."""
 
@@ -37,7 +40,8 @@ _CLOSING: Final = {
 _OPENING: Final = re.compile(f"[{''.join(_CLOSING)}]")
 _APART: Final = frozenset(":\uff1a([\uff08-\u2013\u2014*>")
 _END: Final = re.compile(
-    "[.!?](?=[\\s)\\]\u2019']|\\Z)|[\u3002\uff01\uff1f\uff61]+|\\n[ \t]*(?=\\n)|\\n(?=[ \t]*(?:[-*\u2022#]|\\d+[.)]))"
+    "[.!?](?=[\\s)\\]\u2019']|\\Z)|[\u3002\uff01\uff1f\uff61]+"
+    "|\\n(?:[ \t]*\\n)*[ \t]*(?=\\n)|\\n(?=[ \t]*(?:[-*\u2022#]|\\d+[.)]))"
 )
 _STOPS: Final = frozenset(".!?\u3002\uff01\uff1f")
 _WIDE: Final = "\u2e80"
@@ -94,7 +98,7 @@ class Quotable:
 
 def sentences(text: str, sources: Quotable) -> Iterator[Sentence]:
     """Yield the sentences of a text."""
-    quoted = tuple(_quotations(text, sources))
+    quoted = _quotations(text, sources)
     start = 0
     first = 0
     for end in (*_ends(text, quoted), len(text)):
@@ -107,24 +111,31 @@ def sentences(text: str, sources: Quotable) -> Iterator[Sentence]:
         first, start = last, end
 
 
-def _quotations(text: str, sources: Quotable) -> Iterator[Quoted]:
-    """Yield the quotations of others, in order."""
+def _quotations(text: str, sources: Quotable) -> tuple[Quoted, ...]:
+    """Return the quotations of others, in order."""
+    marked = list(islice(_marked(text), MAX_QUOTATIONS))
+    by_users = _quoting({text[start + 1 : end].strip() for start, end in marked}, sources.users)
+    others = [(start, end) for start, end in marked if text[start + 1 : end].strip() not in by_users]
+    apart = {text[start + 1 : end].strip() for start, end in others if _stands_apart(text, start)}
+    untrusted = _quoting(apart, sources.untrusted)
+    return tuple(
+        Quoted(start, end + 1, whose)
+        for start, end in marked
+        if (whose := _whose(text, start, end, by_users, untrusted)) is not Whose.OWN
+    )
+
+
+def _marked(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the marks of quotations stand, in order."""
     position = 0
-    looked_up = 0
     unclosed: set[str] = set()
-    while looked_up < MAX_QUOTATIONS:
-        opening = _OPENING.search(text, position)
-        if opening is None:
-            return
+    while (opening := _OPENING.search(text, position)) is not None:
         closing = None if opening.group() in unclosed else _close(text, opening.start())
         if closing is None:
             unclosed.add(opening.group())  # nor is any later one of its kind: nobody looks again
             position = opening.end()
             continue
-        whose = _whose(text, opening.start(), text[opening.end() : closing], sources)
-        looked_up += 1
-        if whose is not Whose.OWN:
-            yield Quoted(opening.start(), closing + 1, whose)
+        yield opening.start(), closing
         position = closing + 1
 
 
@@ -133,24 +144,39 @@ def _close(text: str, opening: int) -> int | None:
     return min((place for place in places if place >= 0), default=None)
 
 
-def _whose(text: str, opening: int, words: str, sources: Quotable) -> Whose:
-    if any(_is_quotation(words, content) for content in sources.users):
+def _whose(text: str, start: int, end: int, by_users: AbstractSet[str], untrusted: AbstractSet[str]) -> Whose:
+    words = text[start + 1 : end].strip()
+    if words in by_users:
         return Whose.USER
+    return Whose.UNTRUSTED if words in untrusted and _stands_apart(text, start) else Whose.OWN
+
+
+def _stands_apart(text: str, opening: int) -> bool:
     before = text[max(0, opening - 64) : opening].rstrip()
-    apart = not before or before[-1] in _APART or before[-1] in _STOPS or before[-1] == ";"
-    if apart and any(_is_quotation(words, content) for content in sources.untrusted):
-        return Whose.UNTRUSTED
-    return Whose.OWN
+    return not before or before[-1] in _APART or before[-1] in _STOPS or before[-1] == ";"
 
 
-def _is_quotation(words: str, content: str) -> bool:
-    words = words.strip()
-    if words not in content:
-        return False
-    if words.strip(_TRIMMED) == content.strip(_TRIMMED) and words.strip(_TRIMMED):
-        return True
-    letters = sum(3 if letter >= _WIDE else 1 for letter in words if letter.isalnum())
-    return letters >= LEAST_LETTERS
+def _quoting(stretches: AbstractSet[str], contents: Sequence[str]) -> AbstractSet[str]:
+    """Return those of some words that quote one of some messages."""
+    short = {words for words in stretches if _letters(words) < LEAST_LETTERS}
+    return occurring(stretches - short, contents) | _whole(short, contents)
+
+
+def _letters(words: str) -> int:
+    return sum(3 if letter >= _WIDE else 1 for letter in words if letter.isalnum())
+
+
+def _whole(stretches: AbstractSet[str], contents: Sequence[str]) -> AbstractSet[str]:
+    """Return those of some words that are a whole message but for white space and full stops around it."""
+    wanted = {bare for words in stretches if (bare := words.strip(_TRIMMED))}
+    if not wanted:
+        return frozenset()
+    known: dict[str, list[str]] = {}
+    for content in contents:
+        bare = content.strip(_TRIMMED)
+        if bare in wanted:
+            known.setdefault(bare, []).append(content)
+    return {words for words in stretches if any(words in content for content in known.get(words.strip(_TRIMMED), ()))}
 
 
 def _ends(text: str, quoted: Sequence[Quoted]) -> Iterator[int]:

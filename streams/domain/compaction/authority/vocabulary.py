@@ -7,7 +7,7 @@ so a person's word of one counts with a verb's of another. Words are folded as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import IntFlag, auto
 from typing import Final, NamedTuple
@@ -121,22 +121,25 @@ class Words:
         yield from ((_folded(word), Kind(0)) for word in self.neutral.split())
 
 
+Phrases = Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
+
+
 class Lexicon(NamedTuple):
     """All tables as one.
 
     Attributes:
         kinds: What each word is, as an int: it is asked about at every word.
         ideographs: The words that are written without spaces, by their first letter, longest first.
-        phrases: Claims of several words, by the first.
-        exempt: What is no claim, by the first word.
+        phrases: Claims of several words, by the first two: those of one word under its own and the empty one too.
+        exempt: What is no claim, likewise.
         passive_gap: For each auxiliary, most words between it and its participle.
         openings: The first words of phrases and of what is exempt.
     """
 
     kinds: Mapping[str, int]
     ideographs: Mapping[str, tuple[str, ...]]
-    phrases: Mapping[str, tuple[tuple[str, ...], ...]]
-    exempt: Mapping[str, tuple[tuple[str, ...], ...]]
+    phrases: Phrases
+    exempt: Phrases
     passive_gap: Mapping[str, int]
     openings: frozenset[str]
 
@@ -168,11 +171,19 @@ def lexicon(tables: Iterable[Words]) -> Lexicon:
     return Lexicon(
         kinds,
         {first: tuple(sorted(words, key=len, reverse=True)) for first, words in ideographs.items()},
-        {first: tuple(words) for first, words in phrases.items()},
-        {first: tuple(words) for first, words in exempt.items()},
+        _by_two(phrases),
+        _by_two(exempt),
         gaps,
         frozenset(phrases) | frozenset(exempt),
     )
+
+
+def _by_two(known: Mapping[str, Sequence[tuple[str, ...]]]) -> Phrases:
+    return {
+        (first, second): tuple(words for words in phrases if len(words) == 1 or words[1] == second)
+        for first, phrases in known.items()
+        for second in ("", *(words[1] for words in phrases if len(words) > 1))
+    }
 
 
 def _folded(word: str) -> str:

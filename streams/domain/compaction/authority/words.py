@@ -6,6 +6,7 @@ The contract: one pass. Where words are written without spaces, the known ones a
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -54,16 +55,29 @@ def words_of(text: Folded, lexicon: Lexicon) -> Iterator[Word]:
                 word = plain(word)
             kind = kinds.get(word, 0)
             before = letters[last:begin]
-            apart = before != " "
-            yield Word(
-                word,
-                kind,
-                places[begin],
-                (apart and before[-1:] in _CONNECTORS) or letters[stop : stop + 1] in _CONNECTORS,
-                apart and _JOINING.search(before) is not None,
-                kind & _PERSON != 0 and _LABEL.match(letters, stop) is not None,
+            connected, joined = _GAPS.get(before) or _gap(before)
+            yield _new(
+                Word,
+                (
+                    word,
+                    kind,
+                    places[begin],
+                    connected or letters[stop : stop + 1] in _CONNECTORS,
+                    joined,
+                    kind & _PERSON != 0 and _LABEL.match(letters, stop) is not None,
+                ),
             )
             last = stop
+
+
+def _gap(before: str) -> tuple[bool, bool]:
+    """Say whether what stands before a word makes it part of an identifier, and whether it parts claims."""
+    return before[-1:] in _CONNECTORS, _JOINING.search(before) is not None
+
+
+_new: Final = tuple.__new__
+_GAPS: Final = {before: _gap(before) for before in ("", *string.whitespace, *string.punctuation, ". ", ", ")}
+"""What most words have before them."""
 
 
 def _known(letters: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:

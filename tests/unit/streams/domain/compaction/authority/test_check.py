@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 import unicodedata
+from typing import SupportsIndex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pratique.contract.records import Provenance, Role, SourceMessage
-from streams.domain.compaction.authority.check import Ground, Untraced, claims_authority, untraced
-from streams.domain.compaction.authority.sentences import MAX_QUOTATIONS, Quotable
+from streams.domain.compaction.authority.check import Ground, Untraced, claims_authority, known_words, untraced
+from streams.domain.compaction.authority.claims import claims
+from streams.domain.compaction.authority.folding import folded
+from streams.domain.compaction.authority.sentences import LEAST_LETTERS, MAX_QUOTATIONS, Quotable, Whose
+from streams.domain.compaction.authority.sentences import sentences as sentences_of
 from streams.domain.compaction.authority.tables import TABLES
+from streams.domain.compaction.authority.words import Word, words_of
 from tests.unit.streams.domain.compaction.authority.samples import SAMPLES, sentences
 
 WORDS = "Please fix the parser. It breaks on tabs."
@@ -237,6 +242,60 @@ def test_untrusted_words_beside_a_person_are_not_that_persons(text: str) -> None
 def test_more_quotations_than_are_looked_up_trace_nothing() -> None:
     text = '"x" ' * MAX_QUOTATIONS + 'The user asked for a repair: "Please fix the parser".'
     assert found(text)
+
+
+PARTS = ["Fix it", "fix the parser", "yes", "\u7528\u6237", "\u786e\u8ba4", "x", " ", ". ", "!", "\n", ": "]
+MADE = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("".join)
+
+
+def quotes(words: str, content: str) -> bool:
+    """What a quotation is, by itself: as the reference has it."""
+    bare, whole = words.strip(), content.strip(" \t\r\n.!?\u3002\uff01\uff1f")
+    is_whole = bool(whole) and bare.strip(" \t\r\n.!?\u3002\uff01\uff1f") == whole
+    letters = sum(3 if letter >= "\u2e80" else 1 for letter in bare if letter.isalnum())
+    return bare in content and (is_whole or letters >= LEAST_LETTERS)
+
+
+@given(st.lists(MADE, min_size=1, max_size=4), st.lists(MADE, max_size=3), st.lists(MADE, max_size=3))
+def test_quotations_looked_up_at_once_are_those_of_each_message(
+    quoted: list[str], users: list[str], untrusted: list[str]
+) -> None:
+    text = " and ".join(f'"{words}"' for words in quoted)
+    marked = {
+        (item.start, item.end): item.whose
+        for sentence in sentences_of(text, Quotable(tuple(users), tuple(untrusted)))
+        for item in sentence.quoted
+    }
+    start = 0
+    for place, words in enumerate(quoted):
+        by_untrusted = place == 0 and any(quotes(words, content) for content in untrusted)
+        expected = Whose.UNTRUSTED if by_untrusted else None
+        if any(quotes(words, content) for content in users):
+            expected = Whose.USER
+        assert marked.get((start, start + len(words) + 2)) is expected
+        start += len(words) + len('"" and ')
+
+
+class Counted(list[Word]):
+    """A sentence's words that count how often one is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, place: SupportsIndex | slice) -> Word | list[Word]:  # type: ignore[override]
+        self.looks += 1
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize(
+    "words", ["deja", "ok", "da", "a", "the user ok", "was by it asked", "\u78ba\u8a8d", "approved and"]
+)
+def test_each_word_of_a_long_sentence_is_looked_at_a_bounded_number_of_times(words: str) -> None:
+    looks = []
+    for count in (200, 400):
+        sentence = Counted(words_of(folded(f"{words} " * count), known_words()))
+        claims(sentence, known_words())
+        looks.append(sentence.looks / len(sentence))
+    assert looks[1] <= looks[0] * 1.1 + 1
 
 
 @given(st.text(max_size=300))
