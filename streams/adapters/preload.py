@@ -14,12 +14,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with threads is 
 
 from streams.adapters import worker  # noqa: F401 - workers need it; here it is loaded before they are forked
 from streams.adapters.detectors import standard_detectors
+from streams.adapters.slim_presidio import without_spacy
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
 
+gc.disable()  # what is loaded stays: to look through it again and again only takes time
 with contextlib.suppress(Exception):
-    for _detector in standard_detectors():
+    with without_spacy():
+        _detectors = standard_detectors()
+    for _detector in _detectors:
         # Compiles what is compiled at first use.
         _detector.scan([Field("preload", "preload")], ScanProfile(("en",), ("EMAIL_ADDRESS",)))
-    gc.collect()
-    gc.freeze()  # collections in the workers then leave these pages shared
+gc.freeze()  # collections in the workers then leave these pages shared
+gc.enable()

@@ -20,7 +20,7 @@ from typing import Final
 import kingfisher_sdk
 
 from pratique.contract.canonical import JsonValue
-from streams.adapters.kingfisher import builtin_rules
+from streams.adapters.kingfisher import builtin_details, builtin_rules
 from streams.adapters.secrets.families import Match
 from streams.adapters.secrets.judging import Judge, is_secret
 
@@ -71,13 +71,12 @@ class RelaxedCatalogue:
 
 def relaxed_rules() -> list[dict[str, JsonValue]]:
     """Return the engine's own rules as custom ones without filters, in the order of their ids."""
-    rules = builtin_rules()
-    names = sorted(str(rule["id"]) for rule in rules.metadata() if rule["visible"])
-    return [_relaxed(rules, name) for name in names if not _NO_SECRET.search(name)]
+    names = sorted(str(rule["id"]) for rule in builtin_rules().metadata() if rule["visible"])
+    return [_relaxed(name) for name in names if not _NO_SECRET.search(name)]
 
 
-def _relaxed(rules: kingfisher_sdk.Rules, name: str) -> dict[str, JsonValue]:
-    pattern = str(rules.detail(name)["pattern"])
+def _relaxed(name: str) -> dict[str, JsonValue]:
+    pattern = str(builtin_details()[name]["pattern"])
     for closing in _CLOSINGS:
         pattern = pattern.replace(closing, _ANY_CLOSING)
     return {
