@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with threads is not to be forked; nobody multiplies here
@@ -21,8 +22,8 @@ from streams.domain.scanning.request import ScanProfile
 gc.disable()  # what is loaded stays: to look through it again and again only takes time
 with contextlib.suppress(Exception):
     with without_spacy():
-        _detectors = standard_detectors()
-    for _detector in _detectors:
+        importlib.import_module("streams.adapters.presidio_catalogue")
+    for _detector in standard_detectors():
         # Compiles what is compiled at first use.
         _detector.scan([Field("preload", "preload")], ScanProfile(("en",), ("EMAIL_ADDRESS",)))
 gc.freeze()  # collections in the workers then leave these pages shared

@@ -1,10 +1,11 @@
-"""Presidio without spaCy: half of what a scan worker would load at its start is libraries of language models.
+"""Presidio without spaCy: much of what a scan worker would load at its start is for language models.
 
 The contract: within ``without_spacy``, what imports spaCy gets names that stand for nothing, and nothing of it is
 loaded; after it, an import of spaCy is one of spaCy again. Pattern recognisers name its classes in annotations alone.
-What calls such a name fails there and then: no model is ever taken for one that found nothing.
+What calls such a name fails there and then: no model is ever taken for one that found nothing. Whoever
+loads a model imports spaCy itself, and finds all of it.
 
-It is for processes that run no model, and changes nothing where spaCy or Presidio is loaded already.
+It changes nothing where spaCy is loaded already.
 """
 
 from __future__ import annotations

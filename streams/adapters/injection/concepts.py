@@ -30,6 +30,7 @@ _FILTER_BITS: Final = 16
 _AT_STARTS: Final = 1 << _FILTER_BITS
 _INSIDE, _STARTING = np.uint8(1), np.uint8(2)
 _LENGTH_BITS: Final = 6
+_PAIR_BITS: Final = _FILTER_BITS + 1 + _LENGTH_BITS
 _SLOT_MIX: Final = 0xD6E8FEB86659FD93
 
 
@@ -73,6 +74,11 @@ class Lexicon:
             _Filter(length, stems, beginnings, chosen)
             for length, chosen in ((SHORTEST, stems.lengths < LONG), (LONG, stems.lengths >= LONG))
         ]
+        # Of both filters together, which lengths stems of a slot have.
+        pairs = np.concatenate([item.pairs + (place << _PAIR_BITS) for place, item in enumerate(self._filters)])
+        counts = np.bincount(pairs >> _LENGTH_BITS, minlength=len(self._filters) << (_PAIR_BITS - _LENGTH_BITS))
+        self._lengths = pairs & ((1 << _LENGTH_BITS) - 1)
+        self._numbers, self._begins = counts, np.cumsum(counts) - counts
 
     def find(self, codes: Codes, grams: Grams) -> Hits:
         """Return all hits in a folded text, in no order."""
@@ -83,8 +89,15 @@ class Lexicon:
         starts = np.ones(codes.size, np.bool_)
         np.logical_not(word[:-2], out=starts[1:])
         # All lengths at once: a place and a length make a candidate.
-        short, long = (item.candidates(grams.prefixes, starts) for item in self._filters)
-        starting, sizes = np.concatenate((short, long), axis=1)
+        wanted = starts.view(np.uint8) + _INSIDE
+        found = [item.places(grams.prefixes, wanted) for item in self._filters]
+        starting = np.concatenate([places for places, _ in found])
+        slots = np.concatenate([slots for _, slots in found])
+        slots += starts.take(starting) * np.int64(_AT_STARTS)
+        slots[found[0][0].size :] += 1 << (_PAIR_BITS - _LENGTH_BITS)
+        counts = self._numbers.take(slots)
+        starting = np.repeat(starting, counts)
+        sizes = self._lengths.take(np.repeat(self._begins.take(slots), counts) + _within(counts))
         # A stem that would end beyond the text has another hash than what is left of it.
         hashes = substring_hashes(grams.prefixes, starting, np.minimum(starting + sizes, codes.size))
         # Nine of ten candidates are no stem, which the first bits of their hashes say.
@@ -124,26 +137,19 @@ class _Filter:
         anywhere = (stems.flags[chosen] & ANYWHERE) > 0
         slots = np.concatenate((slots[anywhere], slots + _AT_STARTS))
         lengths = stems.lengths[chosen].astype(np.int64)
-        pairs = np.unique((slots << _LENGTH_BITS) + np.concatenate((lengths[anywhere], lengths)))
-        self._lengths = pairs & ((1 << _LENGTH_BITS) - 1)
-        counts = np.bincount(pairs >> _LENGTH_BITS, minlength=2 * _AT_STARTS)
-        used = (counts > 0).reshape(2, _AT_STARTS)
+        self.pairs = np.unique((slots << _LENGTH_BITS) + np.concatenate((lengths[anywhere], lengths)))
+        used = np.zeros((2, _AT_STARTS), np.bool_)
+        used.reshape(-1)[self.pairs >> _LENGTH_BITS] = True
         self._used = used[0] * _INSIDE | used[1] * _STARTING
-        self._firsts = np.cumsum(counts) - counts
-        self._counts = counts
 
-    def candidates(self, prefixes: Hashes, starts: Flags) -> Buckets:
-        """Return where a stem may begin, and how long it would be: a place is there for each of its lengths."""
+    def places(self, prefixes: Hashes, wanted: npt.NDArray[np.uint8]) -> tuple[Buckets, Buckets]:
+        """Return where a stem may begin, and the slots of what stands there."""
         count = prefixes.size - self._length
         if count < 1:
-            return np.zeros((2, 0), np.int64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         hashes = prefixes[self._length :] - prefixes[:count]
         hashes *= mixed_inverses(_SLOT_MIX)[:count]
         hashes >>= np.uint64(64 - _FILTER_BITS)
         slots = hashes.view(np.int64)
-        wanted = np.where(starts[:count], _STARTING, _INSIDE)
-        places = (self._used.take(slots) & wanted).nonzero()[0]
-        slots = slots.take(places) + starts.take(places) * np.int64(_AT_STARTS)
-        counts = self._counts.take(slots)
-        which = np.repeat(self._firsts.take(slots), counts) + _within(counts)
-        return np.stack((np.repeat(places, counts), self._lengths.take(which)))
+        places = (self._used.take(slots) & wanted[:count]).nonzero()[0]
+        return places, slots.take(places)

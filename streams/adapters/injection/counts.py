@@ -53,18 +53,21 @@ def count(codes: Codes, lexicon: Lexicon) -> Counted:
     np.not_equal(distinct[1:], distinct[:-1], out=is_new[1:])
     distinct = distinct[is_new]
     positions, concepts = distinct // MAX_CONCEPTS, distinct % MAX_CONCEPTS
-    places, pairs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for skip in range(1, min(NEXT, positions.size - 1) + 1):
-        first, second = concepts[:-skip], concepts[skip:]
-        near = (positions[skip:] - positions[:-skip] <= NEAR) & (first != second)
-        places.append(positions[:-skip][near])
-        pairs.append((first * MAX_CONCEPTS + second)[near])
-    # What a sentence opens with is mostly what it asks for: a concept that stands there makes a pair with itself.
     opens = np.zeros(codes.size, np.bool_)
     opens[grams.openings] = True
-    opening = opens[positions]
-    places.append(positions[opening])
-    pairs.append(concepts[opening] * (MAX_CONCEPTS + 1))
-    place, pair = np.concatenate(places), np.concatenate(pairs)
-    order = np.argsort(place, kind="stable")
-    return Counted(grams, positions, concepts, place[order], pair[order], codes.size)
+    # What a sentence opens with is mostly what it asks for: a concept that stands there makes a pair with itself.
+    seconds = np.arange(positions.size)[:, None] + _SECONDS
+    beyond = np.append(positions, _NOWHERE).take(seconds, mode="clip")
+    with_second = np.append(concepts, 0).take(seconds, mode="clip")
+    makes = (beyond - positions[:, None] <= NEAR) & (with_second != concepts[:, None])
+    makes[:, -1] = opens.take(positions)
+    first, _ = makes.nonzero()
+    pairs = concepts.take(first) * MAX_CONCEPTS + with_second[makes]
+    return Counted(grams, positions, concepts, positions.take(first), pairs, codes.size)
+
+
+_SECONDS: Final = np.append(np.arange(1, NEXT + 1), 0)
+"""How much further on the second of two concepts is than the first: the next ones, and the first itself."""
+
+_NOWHERE: Final = 1 << 40
+"""Beyond every text."""
