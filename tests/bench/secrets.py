@@ -25,6 +25,10 @@ from tests.bench.detectors import FILES, corpora, english_profile, rows
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "secrets.md"
 WITH: Final = ("kingfisher alone", "kingfisher and secrets")
 
+_LONG: Final = 12
+"""Characters from which a secret's value is told from a word that occurs anywhere."""
+_BOTH: Final = "look-alikes and scanners' own false positives together"
+
 MISSED: Final = (
     'Missed: passwords made of the words of documentation (`user:password@`, "thisismypassword", "value with',
     'spaces"); plain words without quotes and without a user beside them; weak passwords that stand without a word',
@@ -39,13 +43,18 @@ Counts = dict[tuple[str, str], list[Rate]]
 """By part and label: what each of ``WITH`` finds."""
 
 
-def parts(file: str, row: dict[str, Any]) -> Iterator[str]:
-    """Yield the parts that a row is counted in."""
+def parts(file: str, row: dict[str, Any], *, contradicted: bool) -> Iterator[str]:
+    """Yield the parts that a row is counted in; ``contradicted``: what was found in it is a secret in another row."""
     if row["label"] == "clean":
-        yield {
+        part = {
             "negatives_lookalikes": "look-alikes",
             "negatives_scanner_examples": "scanners' own false positives",
         }.get(Path(file).stem, "benign texts")
+        yield part
+        if part != "benign texts":
+            yield _BOTH
+            if not contradicted:
+                yield f"{_BOTH}, less those in which the same value as in a secret's row was found"
         return
     if row["kind"] == "derived-obfuscated":
         return
@@ -65,13 +74,18 @@ def counted(detectors: Sequence[Detector], folder: Path) -> Counts:
     total: Counter[tuple[str, str]] = Counter()
     found = [Counter[tuple[str, str]]() for _ in WITH]
     profile = english_profile()
+    secrets = "\n".join(
+        row["text"] for file in FILES["secrets"] for row in rows(folder / file) if row["label"] == "detect"
+    )
     for file in FILES["secrets"]:
         for row in rows(folder / file):
-            first, *others = (bool(detector.scan([Field("text", row["text"])], profile)) for detector in detectors)
-            for part in {(part, str(row["label"])) for part in parts(file, row)}:
+            first, *others = ([*detector.scan([Field("text", row["text"])], profile)] for detector in detectors)
+            values = [row["text"][item.start : item.end] for items in (first, *others) for item in items]
+            contradicted = any(len(value) >= _LONG and value in secrets for value in values)
+            for part in {(part, str(row["label"])) for part in parts(file, row, contradicted=contradicted)}:
                 total[part] += 1
-                found[0][part] += first
-                found[1][part] += first or any(others)
+                found[0][part] += bool(first)
+                found[1][part] += bool(first or any(others))
     return {part: [Rate(counter[part], total[part]) for counter in found] for part in sorted(total)}
 
 

@@ -1,7 +1,8 @@
 """Secrets that a scanner of repositories leaves out and a gate of memories may not: the detector ``secrets``.
 
 The contract: it finds what the rule families of ``rules/`` describe, and what Kingfisher's own rules describe without
-their thresholds (``relaxed``), and drops what stands where a secret would stand (``judging``). One finding a place:
+their thresholds (``relaxed``), and drops what stands where a secret would stand (``judging``) and what is called a
+digest (``digests``). One finding a place:
 what lies within another finding is not repeated. Matching is linear in the text.
 
 It decodes nothing and knows nothing of disguises: that is the business of the views that it is given as fields.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.kingfisher import character_offsets
+from streams.adapters.secrets.digests import is_digest
 from streams.adapters.secrets.families import Family, Match, load_families
 from streams.adapters.secrets.relaxed import RelaxedCatalogue
 from streams.adapters.secrets.words import FILLER, METADATA
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "secrets"
 
-REVISION: Final = 2
-"""Raised whenever code here or in ``judging`` or ``values`` changes what is found; part of the manifest."""
+REVISION: Final = 3
+"""Raised whenever code here or in what it imports changes what is found; part of the manifest."""
 
 _WARMING_BYTES: Final = 2000
 SCORE: Final = 0.8
@@ -78,9 +80,9 @@ class SecretsDetector:
             matches += self._catalogue.matches(text)
         except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
             raise DetectorError("secrets failed") from None
-        if not matches:
+        kept = outermost([match for match in matches if not is_digest(text, match.start, match.end)])
+        if not kept:
             return
-        kept = outermost(matches)
         offsets = character_offsets(field.value, [(match.start, match.end) for match in kept])
         for match in kept:
             yield Finding(

@@ -36,6 +36,7 @@ _PART: Final = 16
 _VALUES: Final = (b"v", b"v2", b"v3")
 _KEY: Final = b"key"
 _IN_SENTENCES: Final = frozenset({Judge.SPOKEN, Judge.NEXT})
+_OF_SENTENCES: Final = _IN_SENTENCES | {Judge.QUOTED_PROSE}
 _NAME: Final = re2.compile(rb"(?:[A-Za-z0-9]{3,}(?:[_-][A-Za-z0-9]+)+|[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]+)?")
 """A sentence's word for a secret, where it is written together with another word: that may name something else."""
 _WORD: Final = re2.compile(rb"[A-Za-z0-9!#$%^&*+?_@~-]{8,64}")
@@ -118,7 +119,7 @@ class Rule:
             if self._key is not None:
                 key = b"" if found.span(self._key)[0] < 0 else found.group(self._key)
             else:
-                key = _NAME.match(text[found.start() : start]).group() if self.judge in _IN_SENTENCES else b""
+                key = _NAME.match(text[found.start() : start]).group() if self.judge in _OF_SENTENCES else b""
             name = key.decode("utf-8", "ignore")
             if self.judge is Judge.NEAR:
                 yield from self._near(value, start, name)

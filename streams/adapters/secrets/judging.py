@@ -14,6 +14,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
+from streams.adapters.secrets.harmless import is_documented_pair, is_flag, is_machine_word, is_type_name
 from streams.adapters.secrets.values import (
     ALGORITHM,
     IDENTIFIER,
@@ -40,6 +41,7 @@ from streams.adapters.secrets.values import (
     names_something_else,
     numbers_a_thing,
     reads_as_code,
+    reads_as_identifier,
     reads_as_path,
     reads_as_pattern,
     reads_as_words,
@@ -90,7 +92,7 @@ def _literal(value: str, _key: str) -> bool:
 
 
 def _token(value: str, _key: str) -> bool:
-    return not (is_mask(value) or says_placeholder(value) or is_one_letter(value))
+    return not (is_mask(value) or says_placeholder(value) or is_one_letter(value) or is_documented_pair(value))
 
 
 def _credentials(value: str, key: str) -> bool:
@@ -101,7 +103,7 @@ def _credentials(value: str, key: str) -> bool:
 
 def _named(value: str, key: str) -> bool:
     """Whether neither name nor value say that this is no secret."""
-    if is_mask(value) or is_public(value) or names_something_else(key):
+    if is_mask(value) or is_public(value) or is_machine_word(value) or is_flag(value) or names_something_else(key):
         return False
     counting = not OF_DIGITS.search(key)
     return not (is_template(value) or is_filler(value, counting=counting) or same_name(key, value))
@@ -110,7 +112,9 @@ def _named(value: str, key: str) -> bool:
 def _random(value: str, key: str) -> bool:
     if not has_digit(value) or not looks_random(value) or not is_password(value) or numbers_a_thing(value):
         return False
-    return not (reads_as_path(value) or IDENTIFIER.match(value)) and _named(value, key)
+    if reads_as_path(value) or reads_as_identifier(value) or is_type_name(value):
+        return False
+    return not is_documented_pair(value) and _named(value, key)
 
 
 def _quoted(value: str, key: str) -> bool:
@@ -143,7 +147,7 @@ _SHORTEST_KEY: Final = 16
 def _assigned(value: str, key: str) -> bool:
     if not is_password(value) or numbers_a_thing(value, _SHORTEST_KEY) or not counts_as_digits(key, value):
         return False
-    return not (reads_as_code(value) or reads_as_pattern(value)) and _named(value, key)
+    return not (reads_as_code(value) or reads_as_pattern(value) or is_type_name(value)) and _named(value, key)
 
 
 def _paired(value: str, key: str) -> bool:

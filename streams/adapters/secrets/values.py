@@ -45,7 +45,9 @@ _SEGMENT: Final = r"(?:[A-Za-z]{2,}\d{0,3}|\d{1,4})(?:[-_.#@](?:[A-Za-z]+\d{0,3}
 _PATH_OF_WORDS: Final = re.compile(rf"\A{_SEGMENT}(?:/{_SEGMENT}){{1,12}}/?\Z")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _MASKS: Final = frozenset("xX*.•·●#-_=0?…█▒○◦∙~+/ ")
+_ABSOLUTE: Final = re.compile(rf"\A(?:~|\.{{1,2}})?/{_SEGMENT}(?:/{_SEGMENT}){{1,12}}/?\Z")
 IDENTIFIER: Final = re.compile(r"\A[A-Za-z]+\d{0,3}(?:[-_.:/]{1,2}(?:[A-Za-z]+\d{0,3}|\d{1,3})){1,8}\Z")
+_DATED: Final = re.compile(r"\A[A-Za-z]{2,}(?:[-_.:/#](?:[A-Za-z]{2,}|\d{1,4})){1,8}\Z")
 _KEYBOARD_KEYS: Final = re.compile(r"\A(?:Ctrl|Control|Alt|Shift|Cmd|Meta|Super)[ +_-]", re.IGNORECASE)
 
 
@@ -199,8 +201,18 @@ def names_something_else(key: str) -> bool:
         return False
     if words[-1] in METADATA or words[-1] == "tokens" or words[0] in _VERBS:
         return True
+    if words[-2:] == ["key", "id"]:
+        return True
+    if words[-1] == "key" and not _KEYS_OF_RECORDS.isdisjoint(words[:-1]):
+        return True
     return any(word in _NO_SECRETS or word.startswith(("tokeni", "keyboard")) for word in words)
 
+
+_KEYS_OF_RECORDS: Final = frozenset(
+    {"cache", "foreign", "partition", "sort", "routing", "idempotency", "composite", "surrogate", "dedup", "lookup"}
+    | {"deduplication", "shard", "range", "translation", "site", "publishable"}
+)
+"""Keys that find a record, a route or a text, or that a page shows to everybody."""
 
 _VERBS: Final = frozenset(
     {"assert", "check", "compare", "count", "create", "decode", "encode", "expect", "fetch", "find", "generate", "get"}
@@ -209,6 +221,7 @@ _VERBS: Final = frozenset(
 _NO_SECRETS: Final = frozenset(
     {
         "secretsmanager",
+        "sitekey",
         "secretmanager",
         "public",
         "max",
@@ -236,10 +249,10 @@ def is_password(value: str) -> bool:
 
 def numbers_a_thing(value: str, shortest: int = LONG) -> bool:
     """Whether hexadecimal digits are too few for a key: commits, builds and colours have as many."""
-    if not set(value) <= _HEX_DIGITS or not 8 < len(value) < shortest:  # noqa: PLR2004 - words
+    if not 8 < len(value) < shortest or not (_HEX_DIGITS.issuperset(value) or _HEX_DIGITS.issuperset(value.swapcase())):  # noqa: PLR2004 - words
         return False
     kinds = kinds_of(value)
-    return kinds["lower"] > 0 and kinds["digit"] >= 3  # noqa: PLR2004 - words
+    return kinds["lower"] + kinds["upper"] > 0 and kinds["digit"] >= 3  # noqa: PLR2004 - words
 
 
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
@@ -329,9 +342,14 @@ _OF_CODE: Final = re.compile(
 
 def reads_as_path(value: str) -> bool:
     """Whether a value is a path in a file system or of a URL."""
-    if _PATH_OF_WORDS.match(value):
+    if _PATH_OF_WORDS.match(value) or _ABSOLUTE.match(value):
         return True
     return bool(_PATH.match(value)) and (not has_digit(value) or not looks_random(value) or reads_as_name(value))
+
+
+def reads_as_identifier(value: str) -> bool:
+    """Whether a value is words and small numbers with signs between them, as ids, names and dated names are."""
+    return bool(IDENTIFIER.match(value) or _DATED.match(value))
 
 
 def reads_as_pattern(value: str) -> bool:

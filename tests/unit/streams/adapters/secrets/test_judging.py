@@ -59,14 +59,21 @@ def test_a_generated_password_is_one_wherever_it_is_assigned(body: str, sign: st
 
 
 @pytest.mark.parametrize(
-    "name", ["token_url", "tokenUrl", "password_min_length", "publicKey", "PUBLIC_KEY", "secret_name", "max_tokens"]
+    "name",
+    [
+        *("token_url", "tokenUrl", "password_min_length", "publicKey", "PUBLIC_KEY", "secret_name", "max_tokens"),
+        *("cache_key", "IdempotencyKey", "partition-key", "apiKeyId", "access_key_id", "sitekey", "key_fingerprint"),
+    ],
 )
 def test_a_name_of_something_about_a_secret_is_no_secrets_name(name: str) -> None:
     assert names_something_else(name)
     assert not is_secret(Judge.QUOTED, "kX7!rT2pQ9", name)
 
 
-@pytest.mark.parametrize("name", ["password", "db_password", "apiKey", "secret_id", "client-secret", "AUTH_SALT", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["password", "db_password", "apiKey", "secret_id", "session_key", "primaryKey", "client-secret", "AUTH_SALT", ""],
+)
 def test_a_secrets_name_is_left_alone(name: str) -> None:
     assert not names_something_else(name)
 

@@ -18,6 +18,7 @@ from streams.adapters.secrets.values import (
     is_words_password,
     names_password,
     numbers_a_thing,
+    reads_as_identifier,
     reads_as_path,
     reads_as_pattern,
 )
@@ -116,3 +117,10 @@ def test_short_hexadecimal_numbers_something_and_public_keys_are_public() -> Non
 def test_signs_with_a_letter_are_a_password_and_signs_alone_are_none() -> None:
     assert not is_filler("A,.:-@*?!;")
     assert is_filler(",.:-@*?!;")
+
+
+def test_dated_names_and_paths_with_versions() -> None:
+    assert all(map(reads_as_identifier, ("user_2024_orders", "deps-v3", "orders#2024-01-31")))
+    assert not reads_as_identifier("user_2024ordersX9")
+    assert reads_as_path("/usr/local/lib/python3.11")
+    assert not reads_as_path("/kX7!rT2pQ9/9Zq")
