@@ -78,7 +78,8 @@ class Lexicon:
         pairs = np.concatenate([item.pairs + (place << _PAIR_BITS) for place, item in enumerate(self._filters)])
         counts = np.bincount(pairs >> _LENGTH_BITS, minlength=len(self._filters) << (_PAIR_BITS - _LENGTH_BITS))
         self._lengths = pairs & ((1 << _LENGTH_BITS) - 1)
-        self._numbers, self._begins = counts, np.cumsum(counts) - counts
+        # Where they begin, and how many they are, in one number: a slot is somewhere else in memory each time.
+        self._rows = ((np.cumsum(counts) - counts << _LENGTH_BITS) + counts).astype(np.int32)
 
     def find(self, codes: Codes, grams: Grams) -> Hits:
         """Return all hits in a folded text, in no order."""
@@ -95,9 +96,10 @@ class Lexicon:
         slots = np.concatenate([slots for _, slots in found])
         slots += starts.take(starting) * np.int64(_AT_STARTS)
         slots[found[0][0].size :] += 1 << (_PAIR_BITS - _LENGTH_BITS)
-        counts = self._numbers.take(slots)
+        rows = self._rows.take(slots).astype(np.int64)
+        counts = rows & ((1 << _LENGTH_BITS) - 1)
         starting = np.repeat(starting, counts)
-        sizes = self._lengths.take(np.repeat(self._begins.take(slots), counts) + _within(counts))
+        sizes = self._lengths.take(np.repeat(rows >> _LENGTH_BITS, counts) + _within(counts))
         # A stem that would end beyond the text has another hash than what is left of it.
         hashes = substring_hashes(grams.prefixes, starting, np.minimum(starting + sizes, codes.size))
         # Nine of ten candidates are no stem, which the first bits of their hashes say.

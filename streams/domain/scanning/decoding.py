@@ -205,9 +205,14 @@ def _surrogates(text: str) -> str:
 
 def base64_text(run: str, reading: Reading) -> Decoded | None:
     """Return what a run of base64 says, in one line or several."""
-    lines = run.rstrip("=").translate(_URL_SAFE).split()
+    letters = run.rstrip("=")
+    if "-" in letters or "_" in letters:
+        letters = letters.translate(_URL_SAFE)
+    lines = letters.split()
+    if len(lines) == 1:
+        return reading(_base64_bytes(lines[0]))
     found = reading(_base64_bytes("".join(lines)))
-    if len(lines) == 1 or (found is not None and found.whole):
+    if found is not None and found.whole:
         return found
     # A line before it that is no part of it has moved all letters, and one after it has ended the text.
     by_line = reading(b"".join(map(_base64_bytes, lines)))
@@ -216,8 +221,11 @@ def base64_text(run: str, reading: Reading) -> Decoded | None:
 
 def _base64_bytes(letters: str) -> bytes:
     """Return what letters stand for; a last one that stands for nothing is passed over."""
-    letters = letters[:-1] if len(letters) % 4 == 1 else letters
-    return base64.b64decode(letters + "=" * (-len(letters) % 4))
+    spare = len(letters) % 4
+    return binascii.a2b_base64(letters[:-1] if spare == 1 else letters + _PADDING[spare])
+
+
+_PADDING: Final = ("", "", "==", "=")
 
 
 _URL_SAFE: Final = str.maketrans("-_", "+/")

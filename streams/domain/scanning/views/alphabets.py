@@ -53,6 +53,7 @@ _LEAST_SIGNS: Final = 3
 _SEPARATOR: Final = re.compile(r"[/_-]")
 _MOST_GLUED: Final = 64
 _SHORTEST_RUN: Final = 16
+_CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 _TRIED: Final = 32
 _MOST_TRIES: Final = 4
 _BYTE: Final = 256
@@ -122,6 +123,8 @@ def _glued(run: str, start: int, reading: Reading) -> Iterator[Edit]:
 
 
 def _whole(raw: bytes) -> Decoded | None:
+    if _CONTROL.search(raw):
+        return None
     text = raw.decode("utf-8", "replace").rstrip("\ufffd")
     return Decoded(text) if text.isprintable() and raw.startswith(text[:1].encode()) else None
 
