@@ -48,6 +48,7 @@ class PresidioDetector:
         self._select = lru_cache(maxsize=16)(self._selected)
         self._found = lru_cache(maxsize=16)(self._found_in)
         self._foreign = lru_cache(maxsize=16)(foreign.ForeignCheck)
+        self._covers = lru_cache(maxsize=16)(self._covered)
         self._manifest = _manifest(self._recognizers)
 
     @property
@@ -62,12 +63,13 @@ class PresidioDetector:
             LanguageUnsupportedError: A language has no profile.
             DetectorError: An entity type is found by no recogniser of these languages.
         """
-        unsupported = [language for language in profile.language_profiles if language not in SUPPORTED_LANGUAGES]
-        if unsupported or not profile.language_profiles:
+        if not SUPPORTED_LANGUAGES.issuperset(profile.language_profiles) or not profile.language_profiles:
             raise LanguageUnsupportedError("policy names a language without a profile; see docs/reference/scanning.md")
-        found = self._found(frozenset(profile.language_profiles))
-        if not profile.entity_types or not found.issuperset(profile.entity_types):
+        if not self._covers(profile.language_profiles, profile.entity_types):
             raise DetectorError("policy names an entity type that no recogniser of its languages finds")
+
+    def _covered(self, languages: tuple[str, ...], entity_types: tuple[str, ...]) -> bool:
+        return bool(entity_types) and self._found(frozenset(languages)).issuperset(entity_types)
 
     def supported_entity_types(self, languages: Iterable[str]) -> tuple[str, ...]:
         """Return every entity type that the profiles of these languages can find."""

@@ -82,28 +82,28 @@ class Turns:
             ROT13: self._values(shifted(first), shifted(second)) - plain,
             LEET: self._values(unleeted(first), unleeted(second)) - plain,
         }
-        self._gains = {way: values.astype(np.int32) for way, values in gains.items()}
+        self._gains = {way: (values - MARGIN).astype(np.int32) for way, values in gains.items()}
 
     def parts(self, codes: Codes) -> Iterator[tuple[str, int, int]]:
         """Yield the parts that read better another way: the way, first and last-plus-one code point."""
         if codes.size < _BLOCK // 2:
             return
         starts = np.arange(0, codes.size - 1, _BLOCK)
-        least = np.full(starts.size, MARGIN * _BLOCK, np.int64)
-        least[-1] = MARGIN * (codes.size - 1 - int(starts[-1]))
-        for way, gains in self._ways(codes):
-            gain = np.add.reduceat(gains, starts) - least
-            better = gain + np.append(gain[1:], 0) > 0
-            if not better.any():
-                continue
-            spread = better.copy()
-            spread[1:] |= better[:-1]
-            spread[:-1] |= better[1:]
-            for first, last in zip(*runs(spread), strict=True):
+        ways = dict(self._ways(codes))
+        gain = np.array([np.add.reduceat(gains, starts) for gains in ways.values()])
+        gain[:, :-1] += gain[:, 1:].copy()
+        better = gain > 0
+        if not better.any():
+            return
+        spread = better.copy()
+        spread[:, 1:] |= better[:, :-1]
+        spread[:, :-1] |= better[:, 1:]
+        for way, blocks in zip(ways, spread, strict=True):
+            for first, last in zip(*runs(blocks), strict=True):
                 yield way, int(first) * _BLOCK, min(int(last) * _BLOCK, codes.size)
 
     def _ways(self, codes: Codes) -> Iterator[tuple[str, Sums]]:
-        """Yield the ways that are worth a look, and what each pair gains by it."""
+        """Yield the ways that are worth a look, and what each pair gains by it beyond the margin."""
         is_ascii = int(codes.max()) < _ASCII.size
         letters = _letters(codes)
         ways = [REVERSED]
@@ -126,7 +126,7 @@ class Turns:
             else:
                 turned = shifted(codes) if way == ROT13 else meant
                 values = self._values(turned[:-1], turned[1:])
-            yield way, values - plain
+            yield way, values - plain - MARGIN
 
     def _values(self, first: Codes, second: Codes) -> Buckets:
         return self._table[pair_buckets(first, second)].astype(np.int64)

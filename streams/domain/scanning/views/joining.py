@@ -30,8 +30,10 @@ _APART_WIDER: Final = re.compile(r"(?<!\S)\S([ ,;:|/*~._\n-]{2,3})(?:\S\1){3,}")
 _OF_WORD: Final = re.compile(r"[A-Za-z0-9]")
 _FEWEST_LETTERS: Final = 4
 
-_ODD_RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{2,}")
-_PROSE: Final = re.compile(r"[A-Za-z]?[a-z]+|[A-Z]+|[0-9]+|[a-z]+(?:-[a-z]+)+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*")
+_RUN: Final = "[A-Za-z0-9+/=_-]"
+_PROSE: Final = r"[A-Za-z]?[a-z]+|[A-Z]+|[0-9]+|[a-z]+(?:-[a-z]+)+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*"
+_WORD: Final = re.compile(f"(?={_RUN}{{2}})(?:({_PROSE})(?!{_RUN})|{_RUN}+)")
+"""A run of two or more; its group where it is one of prose."""
 _BLANK: Final = re.compile(r"[ \t\r\n]{1,4}")
 _FEWEST_PARTS: Final = 3
 _SHORTEST_JOINED: Final = 16
@@ -99,9 +101,12 @@ def _odd(text: str) -> Iterator[Change]:
     """Yield the blanks between parts of a token: several in a row that are no words, or are all as long."""
     parts: list[tuple[int, int]] = []
     odd_ones = 0
-    for word in _ODD_RUN.finditer(text):
+    for word in _WORD.finditer(text):
         size = word.end() - word.start()
-        odd = not _PROSE.fullmatch(text, word.start(), word.end())
+        odd = word.lastindex is None
+        if len(parts) == 1 and not odd_ones and size != parts[0][1] - parts[0][0]:
+            parts, odd_ones = [word.span()], odd  # as mostly in prose: the word before is no part
+            continue
         near = bool(parts) and _BLANK.fullmatch(text, parts[-1][1], word.start()) is not None
         alike = near and (size == parts[-1][1] - parts[-1][0] or (word.group().isdigit() and len(parts) > 1))
         if len(parts) == 1 and not odd_ones and not alike:
