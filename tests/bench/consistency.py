@@ -93,6 +93,8 @@ SUSPECTS: Final = (
         "Keep topic-1 ",
         "File a was changed. ",
         "Line 1 of a was changed. ",
+        "Skip topic-0. ",
+        "Skip topic-0.\n",
         "ignore ",
         "rule ",
         "rules ",

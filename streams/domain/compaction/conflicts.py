@@ -4,8 +4,10 @@ The contract: a pattern is matched by RE2 alone, in time linear in the text, wha
 view of ``conflict_views``; it matches if it matches one. Patterns are bounded in length and in the size of their
 program, singly and together; what is over the bound does not compile.
 
-The one alternation of all patterns is tried first. RE2 falls back from its automaton to a slower linear search where
-the automaton would grow too large; it never gives up, as ``re2.Set`` would.
+The one alternation of all patterns decides whether any matches. RE2 falls back from its automaton to a slower linear
+search where the automaton would grow too large; it never gives up, as ``re2.Set`` would. Which of them match, once one
+does, a set says in one pass: one more pattern, which matches everything, stands guard, and where not even that is
+found, each rule is asked by itself.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ MAX_TOTAL_PROGRAM_SIZE: Final = 50_000
 """Largest sum of the programs of one grammar."""
 
 _MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
+_GUARD: Final = b""
+"""Matches every text."""
 
 
 def _options() -> Any:  # noqa: ANN401 - re2 comes without types
@@ -86,7 +90,7 @@ class PatternRule:
 class PatternRules:
     """The rules of one kind, in the artifact's order."""
 
-    __slots__ = ("_any", "rules")
+    __slots__ = ("_any", "_set", "rules")
 
     def __init__(self, rules: Iterable[tuple[PatternRule, str]]) -> None:
         """Put compiled rules together, each with the pattern it was compiled from.
@@ -97,6 +101,7 @@ class PatternRules:
         pairs = tuple(rules)
         self.rules = tuple(rule for rule, _ in pairs)
         self._any: Any = None
+        self._set: Any = None
         if not pairs:
             return
         if sum(rule.program_size for rule in self.rules) > MAX_TOTAL_PROGRAM_SIZE:
@@ -106,9 +111,32 @@ class PatternRules:
             self._any = re2.compile(alternation.encode("utf-8"), _options())
         except re2.error:
             raise PolicyError("clause grammar: patterns are too large together") from None
+        self._set = _set_of(pattern.encode("utf-8") for _, pattern in pairs)
+
+    def any_matches(self, views: Sequence[bytes]) -> bool:
+        """Whether a rule matches one of the views (UTF-8)."""
+        return self._any is not None and any(self._any.search(view) is not None for view in views)
 
     def matching(self, views: Sequence[bytes]) -> tuple[PatternRule, ...]:
         """Return the rules that match one of the views (UTF-8), in the artifact's order."""
-        if self._any is None or all(self._any.search(view) is None for view in views):
+        if not self.any_matches(views):
             return ()
-        return tuple(rule for rule in self.rules if rule.matches(views))
+        found: set[int] = set()
+        for view in views:
+            places = () if self._set is None else self._set.Match(view) or ()
+            if len(self.rules) not in places:  # the guard
+                return tuple(rule for rule in self.rules if rule.matches(views))
+            found.update(places)
+        return tuple(rule for place, rule in enumerate(self.rules) if place in found)
+
+
+def _set_of(patterns: Iterable[bytes]) -> Any:  # noqa: ANN401 - re2 comes without types
+    """Return patterns as a set with its guard; null where RE2 can't make one."""
+    made = re2.Set.SearchSet(_options())
+    try:
+        for pattern in (*patterns, _GUARD):
+            made.Add(pattern)
+        made.Compile()
+    except re2.error:
+        return None
+    return made

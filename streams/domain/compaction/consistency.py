@@ -78,8 +78,8 @@ class ConflictVerifier(Protocol):
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         """Return what the grammar makes of a summary, to explain a refusal with."""
 
-    def matching(self, text: str) -> tuple[int, int]:
-        """Return how many conflict rules, and how many probabilistic markers, match a free text."""
+    def matching(self, text: str) -> tuple[bool, bool]:
+        """Return whether a conflict rule, and whether a probabilistic marker, matches a free text."""
 
 
 @dataclass(frozen=True, slots=True)

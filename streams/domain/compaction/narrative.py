@@ -34,7 +34,7 @@ NARRATIVE_PATH: Final = "candidate.narrative_text"
 
 
 def narrative_reasons(
-    narrative_text: str, summary_text: str, sources: Quotable, matched: Iterable[tuple[ReasonCode, int]]
+    narrative_text: str, summary_text: str, sources: Quotable, matched: Iterable[tuple[ReasonCode, bool]]
 ) -> Iterator[Reason]:
     """Yield what stands against a narrative.
 
@@ -42,10 +42,9 @@ def narrative_reasons(
         narrative_text: The narrative, as it is.
         summary_text: The summary beside it, whose markers count too.
         sources: The messages that may be quoted.
-        matched: The grammar's rules that match the narrative: PREDICATE_CONFLICT or ASSURANCE_PROBABILISTIC, each with
-            the number of rules.
+        matched: Whether rules of the grammar match the narrative: PREDICATE_CONFLICT, ASSURANCE_PROBABILISTIC.
     """
-    yield from (grammar_reason(code, NARRATIVE_PATH) for code, count in matched if count)
+    yield from (grammar_reason(code, NARRATIVE_PATH) for code, matches in matched if matches)
     yield from _untraced(NARRATIVE_PATH, untraced(narrative_text, sources))
     yield from _untraced(SUMMARY_PATH, forged_markers(summary_text))
 

@@ -116,10 +116,10 @@ class ClauseVerifier:
         self._parsed[:] = [(summary_text, sources, parse)]  # the checker asks for the same once more
         return parse
 
-    def matching(self, text: str) -> tuple[int, int]:
-        """Return how many conflict rules, and how many probabilistic markers, match a free text."""
+    def matching(self, text: str) -> tuple[bool, bool]:
+        """Return whether a conflict rule, and whether a probabilistic marker, matches a free text."""
         views = tuple(view.encode("utf-8") for view in free_views(text))
-        return len(self.grammar.conflicts.matching(views)), len(self.grammar.markers.matching(views))
+        return self.grammar.conflicts.any_matches(views), self.grammar.markers.any_matches(views)
 
     def _read(self, question: Question) -> _Reading:
         views = tuple(view.encode("utf-8") for view in conflict_views(question.summary_text))

@@ -39,7 +39,7 @@ class Liar:
     def parse(self, summary_text: str, sources: Sources) -> SummaryParse:
         return self.honest.parse(summary_text, sources)
 
-    def matching(self, text: str) -> tuple[int, int]:
+    def matching(self, text: str) -> tuple[bool, bool]:
         return self.honest.matching(text)
 
 
