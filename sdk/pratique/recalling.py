@@ -2,7 +2,8 @@
 
 The contract (AID-D-001.005): only what a believed verdict admits is returned, each content hashed again at that moment,
 and each verdict once. No verdict means no memories. Where nothing was expected and nothing came, nothing is asked.
-What is returned is data for a prompt, and never an instruction.
+What is returned is data for a prompt, and never an instruction. Where no answer to a masked recall comes, the answer to
+the first one stands.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from collections.abc import Callable
 from pratique.asking import GRACE_S, Asker, PendingRecall, Prepared
 from pratique.context import UsedVerdicts
 from pratique.contract.avro import encode
-from pratique.contract.records import MemoryEntry, MemoryRecalled, Verdict
+from pratique.contract.records import MemoryEntry, MemoryRecalled, Verdict, VerdictOutcome
 from pratique.contract.signing import Signer
 from pratique.contract.topics import MEMORY_RECALLED
 from pratique.errors import ConfigurationError
 from pratique.memories import Entries, Expectations, admitted, expected_entries, memory_entries
 from pratique.pinned import PolicySource
 from pratique.recall_verification import RecallExpectation
+from pratique.redacting import redacted_recall
 from pratique.transport import Transport
 from pratique.verification import check_moment
 
@@ -46,7 +48,13 @@ class RecallGate(Asker):
         self._loader = loader
 
     def recall(
-        self, entries: Entries, expected: Expectations, *, task_id: str, wait_s: float | None = None
+        self,
+        entries: Entries,
+        expected: Expectations,
+        *,
+        task_id: str,
+        wait_s: float | None = None,
+        redact: bool = False,
     ) -> list[MemoryEntry]:
         """Ask whether recalled memories may enter a prompt, and return those that may.
 
@@ -55,7 +63,9 @@ class RecallGate(Asker):
                 ``content`` (and ``provenance``; ``tenant_id`` where the store says whose it is).
             expected: The loader's manifest: id and version of every memory that this recall should bring.
             task_id: The task whose prompt it is.
-            wait_s: Longest wait in seconds; the policy's deadline and a grace where not given.
+            wait_s: Longest wait in seconds, for each answer; the policy's deadline and a grace where not given.
+            redact: Whether to mask what a verdict names in memories that nothing but secrets and personal data keeps
+                out, and to ask once more under a new request id. A masked memory has a version of its own.
 
         Returns:
             The admitted entries, in order; none where no verdict came in time.
@@ -70,11 +80,20 @@ class RecallGate(Asker):
         request = self.recall_request(entries, expected, task_id=task_id)
         if not request.entries and not request.expected_entries:
             return []
-        verdict = self.ask_recall(request, wait_s=self._patience_s() if wait_s is None else wait_s)
-        return self.memories(request, verdict)
+        timeout = self._patience_s() if wait_s is None else wait_s
+        verdict = self.ask_recall(request, wait_s=timeout)
+        masked = self._masked_recall(request, verdict) if redact else None
+        again = None if masked is None else self.ask_recall(masked, wait_s=timeout)
+        return self.memories(request, verdict) if masked is None or again is None else self.memories(masked, again)
 
     async def arecall(
-        self, entries: Entries, expected: Expectations, *, task_id: str, wait_s: float | None = None
+        self,
+        entries: Entries,
+        expected: Expectations,
+        *,
+        task_id: str,
+        wait_s: float | None = None,
+        redact: bool = False,
     ) -> list[MemoryEntry]:
         """Do as ``recall`` does without holding up the event loop, or a thread while it waits."""
         request = self.recall_request(entries, expected, task_id=task_id)
@@ -82,6 +101,11 @@ class RecallGate(Asker):
             return []
         timeout = await asyncio.to_thread(self._patience_s) if wait_s is None else wait_s
         verdict = await self._wait_async(self._prepared_recall(request), self._recall_signer(None), timeout)
+        masked = self._masked_recall(request, verdict) if redact else None
+        if masked is not None:
+            again = await self._wait_async(self._prepared_recall(masked), self._recall_signer(None), timeout)
+            if again is not None:
+                request, verdict = masked, again
         return await asyncio.to_thread(self.memories, request, verdict)
 
     def recall_request(self, entries: Entries, expected: Expectations, *, task_id: str) -> MemoryRecalled:
@@ -147,6 +171,11 @@ class RecallGate(Asker):
                 now_ms=now_ms,
             )
         return found
+
+    def _masked_recall(self, request: MemoryRecalled, verdict: Verdict | None) -> MemoryRecalled | None:
+        if verdict is None or verdict.outcome is not VerdictOutcome.QUARANTINED:
+            return None
+        return redacted_recall(request, verdict.reasons, request_id=str(uuid.uuid4()), requested_at=self._clock())
 
     def _patience_s(self) -> float:
         return self._policies.pinned(self.tenant_id, self.policy_id).deadline_ms / 1000 + GRACE_S

@@ -1,22 +1,24 @@
-"""Masking what a verdict names in a summary or narrative, so that the rest of it may be asked about again.
+"""Masking what a verdict names in a summary, a narrative or memories, so that the rest may be asked about again.
 
 The contract: only where masking is all that is needed: every reason is a secret or personal data, and names its stretch
 of the text (``candidate.summary_text[3:9]``, in characters). Anything else that was found, or is not named, is no
-business of a mask. Masked stretches are replaced whole; nothing else of the candidate changes.
+business of a mask. Masked stretches are replaced whole; nothing else changes. Of memories each stands for itself: one
+with another reason stays as it is. A masked memory is another content, and says so: its version is one of its own.
 
-It decides nothing: the masked candidate is a candidate like any other, and the gate judges it.
+It decides nothing: what was masked is a candidate or a memory like any other, and the gate judges it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
-from pratique.contract.canonical import JsonValue, canonical_json, parse_json
+from pratique.contract.canonical import JsonValue, canonical_json, parse_json, text_sha256
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.reason_codes import ReasonCode
-from pratique.contract.records import StatedReason
+from pratique.contract.records import MemoryEntry, MemoryRecalled, StatedReason
 from pratique.errors import MalformedError
 
 MASK: Final = "[redacted]"
@@ -26,6 +28,10 @@ MASKABLE: Final = frozenset({ReasonCode.SECRET.value, ReasonCode.PII.value})
 """Codes of what a mask can mend."""
 
 _STRETCH: Final = re.compile(rf"candidate\.(summary_text|{NARRATIVE_FIELD})\[([0-9]{{1,9}}):([0-9]{{1,9}})\]")
+_OF_MEMORY: Final = re.compile(r"entries\[([0-9]{1,4})\]\.content(?:\[([0-9]{1,9}):([0-9]{1,9})\])?")
+
+LONGEST_VERSION: Final = 256
+"""Characters of an identity that the gate takes."""
 
 
 def redacted(candidate_json: str, reasons: Iterable[StatedReason]) -> str | None:
@@ -57,6 +63,61 @@ def redacted(candidate_json: str, reasons: Iterable[StatedReason]) -> str | None
             return None
         masked[field] = _masked(text, stretches)
     return canonical_json({**candidate, **masked})
+
+
+def redacted_recall(
+    request: MemoryRecalled, reasons: Iterable[StatedReason], *, request_id: str, requested_at: int
+) -> MemoryRecalled | None:
+    """Return a recall to make after the answer to another: the memories that masking can mend are masked.
+
+    Args:
+        request: The recall that was quarantined.
+        reasons: Why it was.
+        request_id: The new request's id.
+        requested_at: When it is made, in milliseconds.
+
+    Returns:
+        The new recall; null where masking mends no memory, or where something is wrong that is not one memory's.
+    """
+    named: dict[int, list[tuple[int, int] | None]] = {}
+    for reason in reasons:
+        place = _OF_MEMORY.fullmatch(reason.path)
+        if place is None:
+            return None
+        stretch = (int(place[2]), int(place[3])) if place[2] and reason.code in MASKABLE else None
+        named.setdefault(int(place[1]), []).append(stretch)
+    entries, versions = list(request.entries), dict[tuple[str, str], str]()
+    for at, stretches in named.items():
+        masked = _masked_memory(entries[at], stretches) if at < len(entries) else None
+        if masked is not None:
+            versions[entries[at].entry_id, entries[at].memory_version] = masked.memory_version
+            entries[at] = masked
+    if not versions:
+        return None
+    old = request.recall_request_id
+    return replace(
+        request,
+        recall_request_id=request_id,
+        requested_at=requested_at,
+        entries=tuple(
+            replace(item, recall_request_id=request_id) if item.recall_request_id == old else item for item in entries
+        ),
+        expected_entries=tuple(
+            replace(item, memory_version=versions.get((item.entry_id, item.memory_version), item.memory_version))
+            for item in request.expected_entries
+        ),
+    )
+
+
+def _masked_memory(entry: MemoryEntry, stretches: Iterable[tuple[int, int] | None]) -> MemoryEntry | None:
+    named = list[tuple[int, int]]()
+    for stretch in stretches:
+        if stretch is None or not stretch[0] < stretch[1] <= len(entry.content):
+            return None
+        named.append(stretch)
+    content = _masked(entry.content, named)
+    version = f"{entry.memory_version}+masked.{text_sha256(content)[:16]}"
+    return None if len(version) > LONGEST_VERSION else replace(entry, memory_version=version, content=content)
 
 
 def _masked(text: str, stretches: Iterable[tuple[int, int]]) -> str:

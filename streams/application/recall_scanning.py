@@ -23,10 +23,12 @@ from streams.application.ports.quarantine import Looked
 from streams.application.recall_admission import expected_keys
 from streams.application.recall_consistency import RECALL
 from streams.application.recall_plan import LEDGER, SCANNER, Failure, ScanPlan, path_of
+from streams.application.scanning import MASKABLE
 from streams.domain.recall.bounding import bounded
 from streams.domain.recall.finding import EntryFinding, failure_code, measured, unmeasured
 from streams.domain.recall.population import population_reasons
 from streams.domain.recall.statements import LedgerState, ScannedEntry, ScanStatement
+from streams.domain.scanning.finding import Finding
 from streams.errors import DetectorError, DetectorTimeoutError, LanguageUnsupportedError, LedgerViewIncompleteError
 
 SIGNALS: Final = "signals"
@@ -115,9 +117,15 @@ def _judged(
         return unmeasured(plan.entries[place].entry, plan.policy_set.recall, error), (reason,)
     by_recall = (Reason.of(code, path, _detector(code, plan.detector_name)) for code in finding.codes)
     by_scanner = (
-        Reason.of(ReasonCode(item.category.value), path, f"{item.detector}:{item.type}") for item in detection.findings
+        Reason.of(ReasonCode(item.category.value), _stretch(item), f"{item.detector}:{item.type}")
+        for item in detection.findings
     )
     return finding, bounded([*by_recall, *by_scanner])
+
+
+def _stretch(finding: Finding) -> str:
+    """Return where a finding is: its stretch of the content, where a client may mask it."""
+    return f"{finding.path}[{finding.start}:{finding.end}]" if finding.category in MASKABLE else finding.path
 
 
 def _found(
