@@ -24,7 +24,7 @@ from streams.adapters.ledger_log import LedgerLog
 from streams.adapters.redis_ledger import RedisLedger, Step, ViewConflictError
 from streams.application.ports.metrics import Metrics
 from streams.errors import LedgerViewIncompleteError
-from streams.wire.ledger import Retired, change_of, read_audit
+from streams.wire.ledger import Retired, read_change
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -111,20 +111,20 @@ class LedgerApplier:
         decided: list[int] = []
         at = applied
         with self._sender(lambda *batch: self._send(namespace, partition, *batch)) as sender:
-            for record in self._log.read(self._audit, partition, applied, end) if applied < end else ():
-                change = change_of(read_audit(record.value))
+            for offset, value in self._log.values(self._audit, partition, applied, end):
+                change = read_change(value)
                 if change is None or (not isinstance(change, Retired) and change.generation in self._without):
                     continue
                 if isinstance(change, Retired):
                     sender.send(steps, decided)
                     sender.wait()
                     steps, decided = [], []
-                    self._view.retire(namespace, partition, change.generation, applied=at, following=record.offset + 1)
+                    self._view.retire(namespace, partition, change.generation, applied=at, following=offset + 1)
                 else:
-                    steps.append(Step(change.key, change.record_json, change.generation, at, record.offset + 1))
+                    steps.append(Step(change.key, change.record_json, change.generation, at, offset + 1))
                     if change.decided_at is not None:
                         decided.append(change.decided_at)
-                at = record.offset + 1
+                at = offset + 1
                 if len(steps) >= STEPS_TOGETHER:
                     sender.send(steps, decided)
                     steps, decided = [], []

@@ -23,7 +23,7 @@ from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key
 from streams.adapters.redis_view import read_pointer
 from streams.domain.quarantine.ledger_key import VIEW_PREFIX, LedgerKey
 from streams.domain.quarantine.record import Action, parse_record
-from streams.wire.ledger import Retired, Transition, change_of, read_audit, read_entry
+from streams.wire.ledger import Retired, Transition, read_change, read_entry
 
 LISTS_TOGETHER: Final = 500
 SCANNED_TOGETHER: Final = 1000
@@ -133,11 +133,12 @@ class LedgerCheck:
     def _accounts(self, partition: int, applied: int) -> tuple[_Account, _Account]:
         """Return the audit's account: all there is, and what the view has applied."""
         whole, seen = _Account(), _Account()
-        for record in self._log.read(self._audit, partition, *self._log.committed_bounds(self._audit, partition)):
-            change = change_of(read_audit(record.value))
+        bounds = self._log.committed_bounds(self._audit, partition)
+        for offset, value in self._log.values(self._audit, partition, *bounds):
+            change = read_change(value)
             if change is not None:
                 whole.add(change)
-                if record.offset < applied:
+                if offset < applied:
                     seen.add(change)
         return whole, seen
 

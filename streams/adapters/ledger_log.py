@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
 from streams.adapters.kafka_log import ReadRecord, read_record
@@ -114,11 +114,20 @@ class LedgerLog:
             StoppingError: The process was told to end.
             UnavailableError: They can't be read, however long one waits.
         """
-        self._reader.assign([TopicPartition(topic, partition, start)])
-        try:
-            yield from self._read(topic, partition, start, end)
-        finally:
-            self._reader.unassign()
+        for messages in self._read(topic, partition, start, end):
+            for message in messages:
+                yield read_record(message)
+
+    def values(self, topic: str, partition: int, start: int, end: int) -> Iterator[tuple[int, bytes | None]]:
+        """Return the offsets and values of the committed records of ``[start, end)``, oldest first.
+
+        Raises:
+            StoppingError: The process was told to end.
+            UnavailableError: They can't be read, however long one waits.
+        """
+        for messages in self._read(topic, partition, start, end):
+            for message in messages:
+                yield cast("int", message.offset()), message.value()
 
     def newest(self, topic: str, partition: int) -> ReadRecord | None:
         """Return a partition's newest committed record; none where there is none.
@@ -159,32 +168,49 @@ class LedgerLog:
         self._reader.close()
         self._witness.close()
 
-    def _read(self, topic: str, partition: int, position: int, end: int) -> Iterator[ReadRecord]:
+    def _read(self, topic: str, partition: int, start: int, end: int) -> Iterator[list[Message]]:
+        place = TopicPartition(topic, partition, start)
+        self._reader.assign([place])
+        try:
+            yield from self._fetched(place, end)
+        finally:
+            self._reader.unassign()
+
+    def _fetched(self, place: TopicPartition, end: int) -> Iterator[list[Message]]:
         moved_at = time.monotonic()
         wait = SHORTEST_WAIT_SECONDS
+        position = place.offset
         while position < end:
             if self._is_stopping():
-                raise StoppingError(f"told to end while reading {topic}[{partition}]")
+                raise StoppingError(f"told to end while reading {place.topic}[{place.partition}]")
             before = position
-            for message in self._reader.consume(FETCH_RECORDS, wait):
-                error = message.error()
-                if error is not None:
-                    bear(error, topic)
-                    continue
-                record = read_record(message)
-                position = record.offset + 1
-                if record.offset < end:
-                    yield record
+            messages = _good(self._reader.consume(FETCH_RECORDS, wait), place.topic)
+            if messages:
+                position = cast("int", messages[-1].offset()) + 1
+                # What came after the end that was asked for is not read yet.
+                yield messages if position <= end else [item for item in messages if cast("int", item.offset()) < end]
             # Positions pass what is no record (markers, aborted records), so that a tail of those ends the reading too.
-            (where,) = self._reader.position([TopicPartition(topic, partition)])
+            (where,) = self._reader.position([place])
             position = max(position, where.offset)
             wait = SHORTEST_WAIT_SECONDS if position > before else min(wait * 2, LONGEST_WAIT_SECONDS)
             if position > before:
                 moved_at = time.monotonic()
             elif time.monotonic() - moved_at > WARN_SECONDS:
                 moved_at = time.monotonic()
-                where_it_stands = (topic, partition, position, end)
+                where_it_stands = (place.topic, place.partition, position, end)
                 LOG.warning("waiting at %s[%d]@%d of %d: a transaction is open, or no broker", *where_it_stands)
+
+
+def _good(messages: list[Message], topic: str) -> list[Message]:
+    """Return the messages that are records; an error is borne, or raised."""
+    good = []
+    for message in messages:
+        error = message.error()
+        if error is None:
+            good.append(message)
+        else:
+            bear(error, topic)
+    return good
 
 
 def bear(error: KafkaError, topic: str) -> None:

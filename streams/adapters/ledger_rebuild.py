@@ -17,7 +17,7 @@ from typing import Final
 
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters.ledger_applier import LedgerApplier
-from streams.adapters.ledger_log import LedgerLog
+from streams.adapters.ledger_log import LedgerLog, StoppingError
 from streams.adapters.redis_ledger import RedisLedger, ViewConflictError, ViewMaintenance
 from streams.application.ports.metrics import Metrics
 from streams.errors import LedgerViewIncompleteError
@@ -128,12 +128,13 @@ def fill_partition(
 
     Raises:
         RefusedError: The audit holds what can't be applied.
+        StoppingError: The process was told to end.
         UnavailableError: Redis or the broker does not answer, after all of the tries.
     """
     for left in reversed(range(TRIES)):
         try:
             return applier.catch_up_with(namespace, partition)
-        except LedgerViewIncompleteError:
+        except (LedgerViewIncompleteError, StoppingError):
             raise
         except ViewConflictError as error:
             if error.refusal != "OFFSET" or not left:

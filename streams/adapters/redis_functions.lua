@@ -9,7 +9,7 @@
 
 local SCHEMA = 'pratique.ledger-view.v3'
 
-local FINGERPRINT, INDEXED = 64, 28
+local FINGERPRINT, INDEXED, TOGETHER = 64, 28, 1000
 
 local function refuse(code)
   return redis.error_reply('VIEW_' .. code)
@@ -18,7 +18,9 @@ end
 -- KEYS: partition's meta, indexes of segments, and each transition's entry list. ARGV: offset applied so far, number of
 -- indexes, of each its count's field and key generation, the transitions' next offsets and the numbers of their indexes,
 -- both divided by blanks, and their records: what a transition has in its own is as little as can be, there are millions.
--- Transitions are applied in order, each in full or not at all; the first that is refused ends it.
+-- Transitions are applied in order, each in full or not at all; the first that is refused ends it. What the same index
+-- takes in is put in together at the end, or before anything is taken out: its first at once, so that an index that is
+-- none is noticed while nothing rests on it.
 local function apply(keys, args)
   local meta = redis.call('HMGET', keys[1], 'schema', 'applied')
   if meta[1] ~= SCHEMA then return refuse('ABSENT') end
@@ -26,7 +28,21 @@ local function apply(keys, args)
   local applied, retired, counts, refused = tonumber(args[1]), {}, {}, false
   local function count(field, by) counts[field] = (counts[field] or 0) + by end
 
-  local function put(entries, index, following, record, field, generation)
+  local waiting = {} -- of each number of an index: what it is yet to take in
+  local function changed(number, by)
+    local field, generation = args[1 + 2 * number], args[2 + 2 * number]
+    count(field, by)
+    count(field .. ':' .. generation, by)
+  end
+  local function settle(number)
+    local members = waiting[number]
+    if members and #members > 0 then
+      waiting[number] = {}
+      changed(number, redis.call('SADD', keys[1 + number], unpack(members)))
+    end
+  end
+
+  local function put(entries, number, following, record, generation)
     if tonumber(following) <= applied then return 'OFFSET' end
     if retired[generation] == nil then
       retired[generation] = redis.call('HMGET', keys[1], 'retired:' .. generation)[1]
@@ -49,14 +65,17 @@ local function apply(keys, args)
     end
     if proposed.revision ~= revision + 1 then return 'REVISION' end
     redis.call('LPUSH', entries, record)
-    local changed
-    if add then
-      changed = redis.call('SADD', index, string.sub(fingerprint, -INDEXED))
+    local member, members = string.sub(fingerprint, -INDEXED), waiting[number]
+    if not add then
+      settle(number)
+      changed(number, -redis.call('SREM', keys[1 + number], member))
+    elseif not members then
+      changed(number, redis.call('SADD', keys[1 + number], member))
+      waiting[number] = {}
     else
-      changed = -redis.call('SREM', index, string.sub(fingerprint, -INDEXED))
+      members[#members + 1] = member
+      if #members == TOGETHER then settle(number) end
     end
-    count(field, changed)
-    count(field .. ':' .. generation, changed)
     if revision == 0 then count('entries:' .. generation, 1) end
     applied = tonumber(following)
     return false
@@ -69,8 +88,8 @@ local function apply(keys, args)
   local last, raised
   for place = 1, #keys - 1 - indexes do
     local following, number = offsets(), tonumber(numbers())
-    local entries, index, record = keys[1 + indexes + place], keys[1 + number], args[records + place]
-    local ran, answer = pcall(put, entries, index, following, record, args[1 + 2 * number], args[2 + 2 * number])
+    local entries, record = keys[1 + indexes + place], args[records + place]
+    local ran, answer = pcall(put, entries, number, following, record, args[2 + 2 * number])
     if not ran then
       raised = answer
     else
@@ -79,6 +98,7 @@ local function apply(keys, args)
     if raised or refused then break end
     last = following
   end
+  for number in pairs(waiting) do settle(number) end
   for field, by in pairs(counts) do
     if by ~= 0 then redis.call('HINCRBY', keys[1], field, by) end
   end

@@ -10,10 +10,9 @@ away raises ``UnavailableError``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from redis import Redis
 from redis.client import Pipeline
@@ -48,8 +47,7 @@ class ViewConflictError(RefusedError):
         self.refusal = refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A transition to apply.
 
     Attributes:

@@ -1,25 +1,26 @@
-"""Rebuilding the ledger's view in processes of their own: real Redis, a mock of Kafka that processes share."""
+"""Rebuilding the ledger's view here and in processes of their own: real Redis, a mock of Kafka that processes share."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters import ledger_rebuild
-from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.ledger_check import Difference
+from streams.adapters.ledger_rebuild import fill_partition
 from streams.adapters.redis_connect import RedisIdentity
 from streams.adapters.redis_keys import meta_key
-from streams.adapters.redis_ledger import Step, ViewMaintenance
+from streams.adapters.redis_ledger import ViewMaintenance
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ports.log import Channel
 from streams.domain.quarantine.command import sign_command
@@ -27,10 +28,11 @@ from streams.domain.quarantine.record import Action
 from streams.wire.ledger import outputs
 from tests.contracts.kafka_mock import PARTITIONS, MockKafka
 from tests.contracts.quarantine_redis import NAMESPACE, ViewServer
-from tests.integration.raw import until
+from tests.integration.raw import WAIT_S, until
 from tests.unit.streams.application.test_ledger import TRUST, Sent
 from tests.unit.streams.domain.quarantine.builders import MINUTE, command, signer
-from topologies.bootstrap import ledger_view
+from topologies.bootstrap import ledger_filling, ledger_view
+from topologies.bootstrap.ledger_filling import THREAD
 from topologies.settings import Settings
 
 GENERATION: Final = "2026-1"
@@ -82,13 +84,25 @@ def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     server.stop()
 
 
-def test_processes_fill_the_view_as_the_audit_has_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    def send(_: LedgerApplier, namespace: str, partition: int, steps: list[Step], decided: list[int]) -> None:
-        assert [*steps, *decided] == [], f"{namespace}, {partition}: is filled in the process that rebuilds"
+def test_who_is_done_fills_the_next_partition_while_others_fill_theirs(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = threading.Event()
+    told: list[tuple[int, int]] = []
+
+    def progress(done: int, count: int) -> None:
+        told.append((done, count))
+        if done == count - 1:
+            filled.set()
+
+    def wait(*given: Any) -> int:  # noqa: ANN401 - whatever it is called with
+        assert filled.wait(WAIT_S), "nobody else fills what is left"
+        return fill_partition(*given)
 
     stack.write()
-    monkeypatch.setattr(LedgerApplier, "_send", send)  # here alone: the processes import it anew
-    assert stack.rebuild() == [(done, PARTITIONS) for done in range(1, PARTITIONS + 1)]
+    monkeypatch.setattr(ledger_filling, "fill_partition", wait)  # here alone: processes import it anew
+    ledger_view.rebuild(stack.settings, progress, grace_s=0)
+    assert told == [(done, PARTITIONS) for done in range(1, PARTITIONS + 1)]
 
     compared = ledger_view.compare(stack.settings)
     assert (compared.entries, compared.differences) == (3 * len(MARKS), ())
@@ -108,36 +122,48 @@ def test_a_count_of_what_nobody_has_is_told(stack: Stack, field: str) -> None:
     assert found == (Difference("facts", "partition 0", f"{field} differs: 1, not 0"),)
 
 
-def test_what_a_process_refuses_is_refused_and_look_ups_stay_where_they_are(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_here", [False, True])
+def test_what_is_refused_anywhere_is_refused_and_look_ups_stay_where_they_are(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, *, is_here: bool
 ) -> None:
     stack.write(without=1)  # the removal follows upon nothing
-    monkeypatch.setattr(LedgerApplier, "catch_up_with", lambda *_: pytest.fail("it went on after a refusal"))
+    told = threading.Event()
+    if is_here:
+        monkeypatch.setattr(ledger_filling, "MOST_PROCESSES", 1)
+    else:  # this process is busy with a partition until a refusal is told
+        monkeypatch.setattr(ledger_filling, "fill_partition", lambda *_: told.wait(WAIT_S))
+    monkeypatch.setattr(ledger_rebuild, "fill_partition", lambda *_: pytest.fail("it went on after a refusal"))
     with pytest.raises(RefusedError, match="refuses a change: REVISION"):
         stack.rebuild()
+    told.set()
     assert stack.server.ledger.pointer().namespace == NAMESPACE
 
 
-def test_a_process_that_waits_for_the_broker_ends_with_the_rebuild(stack: Stack) -> None:
-    """One partition is refused, and nothing ever answers for another: the process that waits is not left behind."""
+@pytest.mark.parametrize("is_here", [False, True])
+def test_who_waits_for_the_broker_ends_with_the_rebuild(stack: Stack, *, is_here: bool) -> None:
+    """One partition is refused, and nothing ever answers for another: whoever waits for it is not left behind."""
     stack.write(without=1)
     silent, refused = PARTITIONS, command(tenant_id="tenant-a").key.partition(PARTITIONS)
     with closing(ledger_view._client(stack.settings, RedisIdentity.MAINTENANCE)) as client:
         for partition in (silent, refused):
             ViewMaintenance(client).open("1", partition, first=0)
+    partitions = [silent, refused] if is_here else [refused, silent]  # the first is filled here
     with pytest.raises(RefusedError, match="refuses a change: REVISION"):
-        list(ledger_view._beside(stack.settings, "1", [silent, refused], frozenset()))
+        list(ledger_filling.fill_together(stack.settings, "1", partitions, frozenset()))
     until(lambda: not multiprocessing.active_children(), "no process is left")
+    until(lambda: not any(item.name.startswith(THREAD) for item in threading.enumerate()), "no thread is left")
 
 
 def test_a_process_that_is_ended_ends_the_rebuild(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     stack.write()
-    monkeypatch.setattr(ledger_view, "_fill", ends)
+    monkeypatch.setattr(ledger_filling, "_fill", ends)
     with pytest.raises(UnavailableError, match="was ended"):
         stack.rebuild()
     assert stack.server.ledger.pointer().namespace == NAMESPACE
 
 
-def ends(*_: object) -> None:
-    """End the process that fills a partition, as a fault would."""
-    os._exit(9)
+def ends(*given: Any) -> int:  # noqa: ANN401 - whatever it is called with
+    """End the process that fills a partition, as a fault would, where it is not the one that rebuilds."""
+    if multiprocessing.parent_process() is not None:
+        os._exit(9)
+    return int(given[2])

@@ -6,29 +6,25 @@ from the audit, changes the pointer in one step, and drops the old one after a g
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Final
 
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError, RefusedError, UnavailableError
+from pratique.errors import ConfigurationError, UnavailableError
 from streams.adapters.beside import Beside
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import LedgerApplier, applying
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
-from streams.adapters.ledger_rebuild import ViewRebuild, fill_partition
+from streams.adapters.ledger_rebuild import ViewRebuild
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import Pointer
@@ -36,13 +32,10 @@ from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.adapters.system_clock import SystemClock
 from streams.application.ports.metrics import Metrics
+from topologies.bootstrap.ledger_filling import fill_together
 from topologies.settings import Settings
 
 SECOND_LOOK_SECONDS: Final = 1.0
-MOST_PROCESSES: Final = 4
-"""Processes of a rebuild: Redis, which is one, is what more of them would wait for."""
-REBUILD_CALL_STEPS: Final = 125
-"""Transitions of one of a rebuild's calls: Redis waits for its disk after each, and look-ups wait with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +163,7 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         retired = building.retired()
         _generations(settings, before, retired)
         namespace = _next_namespace(before)
-        building.fill(namespace, progress, without=retired, beside=partial(_beside, settings))
+        building.fill(namespace, progress, without=retired, beside=partial(fill_together, settings))
         before = maintenance.pointer()  # a rotation may have gone on meanwhile
         generation, following = _generations(settings, before, building.retired())
         maintenance.flip(Pointer(namespace, building.partition_count, generation, following))
@@ -201,57 +194,6 @@ def compare(settings: Settings) -> Compared:
         return Compared(check.entries, tuple(found))
     finally:
         log.close()
-
-
-def _beside(settings: Settings, namespace: str, partitions: Sequence[int], without: frozenset[str]) -> Iterator[int]:
-    """Fill partitions of a namespace in processes of their own, and yield each that is done.
-
-    A process waits for the broker for as long as it takes; once nobody wants what it fills, it ends.
-    """
-    context = multiprocessing.get_context("spawn")
-    over = context.Event()
-    count = min(os.cpu_count() or 1, MOST_PROCESSES, len(partitions))
-    with ProcessPoolExecutor(count, context, initializer=_heed, initargs=(over,)) as pool:
-        try:
-            parts = [pool.submit(_fill, settings, namespace, partition, without) for partition in partitions]
-            for part in as_completed(parts):
-                yield part.result()
-        except BrokenProcessPool:
-            raise UnavailableError("a process that rebuilds the ledger's view was ended") from None
-        finally:
-            over.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-_OVER: list[Event] = []
-"""In a process that fills: what says that nobody wants it any more."""
-
-
-def _heed(over: Event) -> None:
-    _OVER.append(over)
-
-
-def _is_over() -> bool:
-    parent = multiprocessing.parent_process()
-    return any(over.is_set() for over in _OVER) or (parent is not None and not parent.is_alive())
-
-
-def _fill(settings: Settings, namespace: str, partition: int, without: frozenset[str]) -> int:
-    client = _client(settings, RedisIdentity.MAINTENANCE)
-    log = LedgerLog(settings.connection, _is_over)
-    try:
-        metrics = PrometheusMetrics({"app": "rebuild"})
-        view = RedisLedger(client, client, call_steps=REBUILD_CALL_STEPS)
-        applier = LedgerApplier(log, view, QUARANTINE_AUDIT, metrics=metrics, without=without, is_ahead=True)
-        fill_partition(applier, namespace, partition)
-    except RefusedError as error:  # errors cross as the two kinds that they are: what else they hold does not
-        raise RefusedError(str(error)) from None
-    except UnavailableError as error:
-        raise UnavailableError(str(error)) from None
-    finally:
-        log.close()
-        client.close()
-    return partition
 
 
 def _next_namespace(before: Pointer | None) -> str:

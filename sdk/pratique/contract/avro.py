@@ -164,7 +164,7 @@ def decode_part(
     *,
     max_bytes: int = MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES,
 ) -> RecordT:
-    """Read some fields of one record: what is left out is skipped, and not looked at beyond its length.
+    """Read some fields of one record: of what is left out no more than its form is looked at, or its length alone.
 
     For bytes that were decoded in full by who handed them on, and whose digest binds what is said of them.
 
@@ -189,7 +189,13 @@ class _Part:
         whole: Any = codec.schema
         wanted = {item.name for item in fields(part_class)}
         chosen = [item for item in whole["fields"] if item["name"] in wanted]
-        self.schema = fastavro.parse_schema({"type": "record", "name": whole["name"], "fields": chosen})
+        left_out = [item["type"] for item in whole["fields"] if item["name"] not in wanted]
+        # Skipping has a price for each field: where nothing that is left out holds records, reading it costs less.
+        self.schema = (
+            fastavro.parse_schema({"type": "record", "name": whole["name"], "fields": chosen})
+            if any(isinstance(kind, dict) and isinstance(kind.get("items"), dict) for kind in left_out)
+            else None
+        )
         self.from_plain = _from_plain(part_class)
 
 
@@ -212,7 +218,9 @@ def _read(value: bytes | None, record_class: type[Any], max_bytes: int, part: _P
         raise MalformedError(f"value is a {codec.record_class.__name__}, a {name} was expected")
     buffer = io.BytesIO(value)
     buffer.seek(HEADER_BYTES)
-    wanted, from_plain = (written.today, codec.from_plain) if part is None else (part.schema, part.from_plain)
+    wanted, from_plain = written.today, codec.from_plain
+    if part is not None:
+        wanted, from_plain = part.schema or wanted, part.from_plain
     try:
         record = from_plain(fastavro.schemaless_reader(buffer, written.schema, wanted))
     except MalformedError:

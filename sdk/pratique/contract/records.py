@@ -455,6 +455,16 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedChange:
+    """What an ``AuditEntry`` says of the ledger's entries, without what it says of itself (``avro.decode_part``)."""
+
+    accepted: bool
+    reason_code: str | None
+    record_json: str | None
+    command_json: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewEntry:
     """What became of an automatic entry of the quarantine ledger: the newest of one fingerprint of one tenant.
 

@@ -6,7 +6,7 @@ import pytest
 
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.errors import LedgerBrokenError
-from streams.wire.ledger import Transition, change_of, read_audit, read_entry
+from streams.wire.ledger import Transition, change_of, read_audit, read_change, read_entry
 from tests.bench.ledger_records import TENANT, TENANTS, Population, fingerprint_of, written
 
 PARTITIONS = 4
@@ -38,7 +38,8 @@ def test_a_writer_takes_over_nothing_that_lacks_an_entry() -> None:
 
 def test_the_audit_tells_of_each_transition() -> None:
     for number, item in enumerate(written(POPULATION, iter(range(50)), PARTITIONS)):
-        change = change_of(read_audit(item.audit))
+        change = read_change(item.audit)
+        assert change == change_of(read_audit(item.audit))
         assert isinstance(change, Transition)
         assert (change.key, change.generation) == (POPULATION.command(number).key, "g1")
         assert change.record_json == POPULATION.command(number).proposed.text

@@ -29,6 +29,8 @@ from pratique.contract.avro import (
     schema_directory,
 )
 from pratique.contract.records import (
+    AuditedChange,
+    AuditEntry,
     CompactionRequested,
     CompactionSubject,
     Evidence,
@@ -92,12 +94,23 @@ def test_part_is_what_the_record_says(record: CompactionRequested) -> None:
     assert part == CompactionSubject(record.tenant_id, record.compaction_request_id, record.candidate_json)
 
 
-def test_part_of_what_is_no_such_record_is_refused() -> None:
-    value = encode(COMPACTION)
+@given(values_of(AuditEntry))
+def test_part_of_a_record_that_is_read_whole_is_what_it_says(record: AuditEntry) -> None:
+    part = decode_part(encode(record), AuditEntry, AuditedChange)
+    assert part == AuditedChange(record.accepted, record.reason_code, record.record_json, record.command_json)
+
+
+@pytest.mark.parametrize(("record", "part"), [(COMPACTION, CompactionSubject), (RECORDS["AuditEntry"], AuditedChange)])
+def test_part_of_what_is_no_such_record_is_refused(record: object, part: type[Any]) -> None:
+    value = encode(record)
     harmed = [None, b"", b"poison", encode(VERDICT), value + b"\x00", *(value[:size] for size in range(len(value)))]
     for item in harmed:
         with pytest.raises(MalformedError):
-            decode_part(item, CompactionRequested, CompactionSubject)
+            decode_part(item, type(record), part)
+
+
+def test_part_of_a_record_past_its_bounds_is_refused() -> None:
+    value = encode(COMPACTION)
     with pytest.raises(MalformedError, match="NUL"):
         decode_part(value.replace(b"request-1", b"request\x001"), CompactionRequested, CompactionSubject)
     with pytest.raises(TooLargeError):

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from streams.adapters import ledger_applier
-from streams.adapters.kafka_log import ReadRecord
 from streams.adapters.ledger_applier import LedgerApplier
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_ledger import Step, ViewConflictError
@@ -33,13 +32,14 @@ class Log:
         del topic, partition
         return 0, RECORDS
 
-    def read(self, topic: str, partition: int, start: int, end: int) -> Iterator[ReadRecord]:
+    def values(self, topic: str, partition: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Yield the audit."""
+        del topic, partition
         assert end == RECORDS
         for offset in range(start, end):
             if offset == TOGETHER:
                 self.read_on.set()
-            yield ReadRecord(topic, partition, offset, 0, b"", AUDIT[offset], ())
+            yield offset, AUDIT[offset]
 
 
 class View:

@@ -8,6 +8,7 @@ import pytest
 
 from pratique.errors import PratiqueError, UnavailableError
 from streams.adapters.ledger_applier import LedgerApplier
+from streams.adapters.ledger_log import StoppingError
 from streams.adapters.ledger_rebuild import PAUSE_SECONDS, TRIES, fill_partition
 from streams.adapters.redis_ledger import ViewConflictError
 from streams.errors import LedgerBrokenError, LedgerViewIncompleteError
@@ -56,7 +57,12 @@ def test_not_for_ever(failure: PratiqueError) -> None:
 
 @pytest.mark.parametrize(
     "failure",
-    [ViewConflictError("REVISION"), LedgerBrokenError("no audit entry"), LedgerViewIncompleteError("is not there")],
+    [
+        ViewConflictError("REVISION"),
+        LedgerBrokenError("no audit entry"),
+        LedgerViewIncompleteError("is not there"),
+        StoppingError("told to end"),
+    ],
 )
 def test_what_waiting_does_not_mend_is_raised_at_once(failure: PratiqueError) -> None:
     applier = Applier(failure)

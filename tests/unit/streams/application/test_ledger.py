@@ -22,7 +22,7 @@ from streams.domain.quarantine.command import COMMAND_TYPE, Command, sign_comman
 from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.domain.quarantine.record import Action, parse_record
 from streams.errors import LedgerBrokenError
-from streams.wire.ledger import outputs, read_audit, read_entry
+from streams.wire.ledger import outputs, read_audit, read_change, read_entry
 from tests.unit.streams.domain.quarantine.builders import MINUTE, NOW, command, record, signer, trust
 
 COUNT = 4
@@ -232,6 +232,8 @@ def test_topic_that_holds_something_else_is_broken(value: bytes | None) -> None:
         read_entry(value)
     with pytest.raises(LedgerBrokenError):
         read_audit(value)
+    with pytest.raises(LedgerBrokenError):
+        read_change(value)
 
 
 # -- loading

@@ -1,7 +1,5 @@
 """The quarantine ledger's speed and size: look-ups, transitions end to end, rebuild, memory.
 
-``python -m tests.bench.ledger`` measures them alone, by default with fewer fingerprints than ``make bench`` does.
-
 The contract: one ``measure`` is one stack. What each figure is held to is measured beside it, round by round, and the
 ratio is the median of the rounds': a raw Redis with the same keys and values (an entry's key in the view, its newest
 record), a raw consumer of the same topic, a raw transactional producer of the same records. A ledger of ``SMALL``
@@ -10,17 +8,14 @@ fingerprints is asked in the same rounds as the whole one.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
 import statistics
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -41,7 +36,7 @@ from streams.domain.quarantine.command import sign_command
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from tests.bench import ledger_raw
 from tests.bench.ledger_records import PATIENCE_SECONDS, TENANT, TENANTS, Population, transactional, write, written
-from tests.bench.ledger_speed import LedgerSpeed, bounds, median_ratio, slower
+from tests.bench.ledger_speed import LedgerSpeed, median_ratio, slower
 from topologies.bootstrap.ledger_view import fingerprint_keys, rebuild
 from topologies.bootstrap.policy import publish_policy
 from topologies.catalog import QUARANTINE_AUDIT, QUARANTINE_COMMANDS, QUARANTINE_LEDGER
@@ -257,20 +252,3 @@ class _Bench:
 
     def _client(self, identity: RedisIdentity, settings: Settings | None = None) -> Redis:
         return connect((settings or self.settings).redis_url, identity, self._keys, os.environ)
-
-
-def main() -> int:
-    """Measure the ledger alone and return the exit status: 1 where a bound is missed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.ledger")
-    parser.add_argument("--fingerprints", type=int, default=50_000)
-    parser.add_argument("--transitions", type=int, default=TRANSITIONS)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="pratique-bench-") as folder:
-        speed = measure(Path(folder) / "stack", arguments.fingerprints, arguments.transitions)
-    found = bounds(speed)
-    sys.stdout.write(json.dumps({**asdict(speed), "bounds": [asdict(bound) for bound in found]}, indent=2) + "\n")
-    return 0 if all(bound.is_kept for bound in found) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
