@@ -61,7 +61,7 @@ model: setup ## train the injection model anew, from CORPORA (default ../shared/
 lock: setup ## pin requirements/*.in anew
 	@for name in run dev; do \
 	  echo "pratique: locking $$name" >&2; \
-	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --emit-build-options \
 	    --custom-compile-command 'make lock' --output-file requirements/$$name.lock requirements/$$name.in; \
 	done
 

@@ -33,7 +33,8 @@ UNSAFE_NONE: Final = "streams.adapters.detectors:unsafe_no_detectors"
 def standard_detectors() -> tuple[Detector, ...]:
     """Return the standard detectors, loaded at the first call (seconds of CPU time, 200 MiB).
 
-    They are Kingfisher, the rule families for secrets, Presidio, the injection model, and the one for hidden text.
+    They are Kingfisher, the rule families for secrets, Presidio, the one for names (whose language models are loaded
+    only for policies that name some), the injection model, and the one for hidden text.
 
     Raises:
         ConfigurationError: The injection model is not the one that its card describes.
@@ -41,6 +42,7 @@ def standard_detectors() -> tuple[Detector, ...]:
     from streams.adapters.hidden import HiddenTextDetector  # noqa: PLC0415 - only workers load engines
     from streams.adapters.injection.detector import InjectionDetector  # noqa: PLC0415
     from streams.adapters.kingfisher import KingfisherDetector  # noqa: PLC0415
+    from streams.adapters.names.detector import NamesDetector  # noqa: PLC0415
     from streams.adapters.presidio import PresidioDetector  # noqa: PLC0415
     from streams.adapters.secrets.detector import SecretsDetector  # noqa: PLC0415
 
@@ -48,7 +50,8 @@ def standard_detectors() -> tuple[Detector, ...]:
         kingfisher = beside.submit(KingfisherDetector)
         secrets = beside.submit(SecretsDetector)
         presidio = PresidioDetector()
-        return (kingfisher.result(), secrets.result(), presidio, InjectionDetector(), HiddenTextDetector())
+        others = (NamesDetector(), InjectionDetector(), HiddenTextDetector())
+        return (kingfisher.result(), secrets.result(), presidio, *others)
 
 
 class UnsafeNoDetectors:

@@ -19,6 +19,7 @@ from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.expiries import Expiry
 from streams.domain.policy.model import PolicySet
+from streams.domain.policy.sets import policy_ids
 from streams.errors import PolicyUnavailableError
 
 
@@ -82,13 +83,10 @@ def verify_repository(
         for digest in sets:
             policy_set = store.exactly(digest, reader.load(f"sets/{digest}.json").content.decode("utf-8"))
             compile_grammar(policy_set.grammar)
-        policy_ids = [
-            name.removeprefix("current/").removesuffix(".json") for name in names if name.startswith("current/")
-        ]
         tenants = sorted({tenant for key in trust.keys.values() for tenant in key.tenants or ()})
         pinned: list[tuple[str, str, str]] = []
         policies: dict[str, PolicySet] = {}
-        for policy_id in policy_ids:
+        for policy_id in policy_ids(names):
             for tenant_id in tenants:
                 policy_set = store.pin(tenant_id, policy_id)
                 pinned.append((tenant_id, policy_id, policy_set.policy_set_sha256))

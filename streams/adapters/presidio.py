@@ -1,5 +1,7 @@
 """Personal data, by Presidio's pattern recognisers: checksums and context words, no language model.
 
+What a policy's language models find is ``streams.adapters.names``'.
+
 The contract: every recogniser of Presidio's own catalogue that needs no model and fits the profile's languages runs
 over every field. A language without a profile here, or an entity type that no recogniser of the profile finds, is
 refused, never skipped; so is a field with a stretch in a script that no language of the profile has, or clearly in
@@ -65,7 +67,9 @@ class PresidioDetector:
         """
         if not SUPPORTED_LANGUAGES.issuperset(profile.language_profiles) or not profile.language_profiles:
             raise LanguageUnsupportedError("policy names a language without a profile; see docs/reference/scanning.md")
-        if not self._covers(profile.language_profiles, profile.entity_types):
+        others = {kind for model in profile.models for kind in model.entity_types}  # those are another detector's
+        own = tuple(kind for kind in profile.entity_types if kind not in others) if others else profile.entity_types
+        if (own or not others) and not self._covers(profile.language_profiles, own):
             raise DetectorError("policy names an entity type that no recogniser of its languages finds")
 
     def _covered(self, languages: tuple[str, ...], entity_types: tuple[str, ...]) -> bool:

@@ -32,6 +32,7 @@ from streams.domain.policy.sets import (
     StandingPointer,
     build_policy_set,
     current_path,
+    policy_ids,
     read_canonical,
     read_current_pointer,
     read_set_map,
@@ -285,6 +286,18 @@ class TufPolicyStore:
         self._fresh(self._clock())
         with self._lock:
             return self._newest_base(policy_id)[1]
+
+    def policy_ids(self) -> tuple[str, ...]:
+        """Return the ids of the repository's policies, in order.
+
+        Raises:
+            PolicyNotLoadedError: As ``pin``.
+            PolicyExpiredError: As ``pin``.
+            PolicyUnavailableError: As ``pin``.
+        """
+        self._fresh(self._clock())
+        with self._lock:
+            return policy_ids(self._reader.names())
 
     def _newest_base(self, policy_id: str) -> tuple[SetMap, PolicySet, list[int | None]]:
         try:

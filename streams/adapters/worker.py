@@ -106,8 +106,10 @@ def answer(job: Mapping[str, Any], detectors: Sequence[Detector], manifest: Scan
     stated = request if request is not None else job
     fields = [Field(item["path"], item["value"]) for item in stated["fields"]]
     limits = ViewLimits(**job["views"]) if "views" in job else DEFAULT_LIMITS
-    profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]), limits)
     rules = _rules(job["rules"]) if "rules" in job else NO_RULES
+    # Of the rules a detector is told its models alone: profiles that differ in nothing else are one.
+    models = ScanRules(models=rules.models)
+    profile = ScanProfile(tuple(stated["language_profiles"]), tuple(stated["entity_types"]), limits, models)
     scanner_sha256 = configured_sha256(manifest.scanner_sha256, rules)
     failure: tuple[ReasonCode, str] | None = None
     found: list[Finding] = []

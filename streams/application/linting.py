@@ -20,7 +20,7 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
 from pratique.errors import MalformedError
-from streams.application.linting_scan import rule_warnings
+from streams.application.linting_scan import model_warnings, rule_warnings
 from streams.domain.compaction.ambiguity import some_rule
 from streams.domain.compaction.authored import AuthoredClause
 from streams.domain.compaction.authority.check import claims_authority
@@ -116,6 +116,7 @@ def lint_source(source: PolicySource, *, min_deadline_ms: int, now_ms: int) -> t
     else:
         languages = policy_set.scan.language_profiles
         findings += [_warning(*warning) for warning in rule_warnings(policy_set.scan.rules, now_ms)]
+        findings += [_warning(*warning) for warning in model_warnings(policy_set.scan)]
         constraints += [
             Constraint(record.invariant_id, record.canonical_text, record.canonical_predicate)
             for record in policy_set.invariants.invariant_records

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+from streams.domain.policy.model import ScanPolicy
 from streams.domain.policy.scan_rules import AllowEntry, ScanRules
 from streams.domain.scanning.applying import matches
 
@@ -42,6 +43,22 @@ def rule_warnings(rules: ScanRules, now_ms: int) -> Iterator[RuleWarning]:
                 f"{item.category}/{item.detector}",
                 f"below {item.minimum_score} hundredths nothing blocks: what this detector finds hardly counts",
             )
+
+
+def model_warnings(policy: ScanPolicy) -> Iterator[RuleWarning]:
+    """Yield in which of a policy's languages its language models leave names alone, where they do in some.
+
+    Args:
+        policy: The scan policy.
+    """
+    covered = {model.language for model in policy.rules.models}
+    others = [language for language in policy.language_profiles if language not in covered]
+    if covered and others:
+        yield (
+            "model-languages",
+            ", ".join(sorted(covered)),
+            f"names are looked for in these languages alone; name models for {', '.join(others)}, or be content",
+        )
 
 
 def _of_entry(entry: AllowEntry, now_ms: int) -> Iterator[RuleWarning]:

@@ -6,16 +6,19 @@ The contract: every examination ends as a row, whatever goes wrong in it; it cha
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from pratique.contract.trust import KeyRole, MacRole
-from pratique.errors import PratiqueError, RefusedError
+from pratique.errors import ConfigurationError, PratiqueError, RefusedError
 from streams.adapters.kafka_admin import KafkaAdmin
+from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.policy import Freshness
 from topologies.apps import APPS, Topology
+from topologies.bootstrap.language_models import published, verify_models
 from topologies.bootstrap.policy import installed_scanner, key_source, policy_store, warnings
 from topologies.bootstrap.topics import plan
 from topologies.settings import Settings
@@ -46,6 +49,7 @@ def examine(settings: Settings) -> list[Examined]:
         ("policy", lambda: _policy(settings)),
         ("keys", lambda: _keys(settings)),
         ("scanner", _scanner),
+        ("language models", lambda: _models(settings)),
     ]
     return [_examined(what, examination) for what, examination in examinations]
 
@@ -85,14 +89,29 @@ def _behind(admin: KafkaAdmin, group: str, topic: str) -> int:
 
 
 def _policy(settings: Settings) -> str:
+    with _store(settings) as store:
+        status = store.status()
+        if status.freshness is not Freshness.CURRENT:
+            raise RefusedError(f"repository is {status.freshness.value}: {status.detail}")
+        return "; ".join([f"version {status.version}", *warnings(store.expiries())])
+
+
+def _models(settings: Settings) -> str:
+    with _store(settings) as store:
+        try:
+            return ", ".join(verify_models(published(store))) or "policy names none"
+        except ConfigurationError as error:
+            raise RefusedError(str(error)) from None
+
+
+@contextmanager
+def _store(settings: Settings) -> Iterator[TufPolicyStore]:
     with tempfile.TemporaryDirectory(prefix="pratique-doctor-") as state:
         store = policy_store(
             settings.required("policy_repository"), settings.path("policy_root"), Path(state), refresh_ms=0
         )
-        status = store.refresh()
-        if status.freshness is not Freshness.CURRENT:
-            raise RefusedError(f"repository is {status.freshness.value}: {status.detail}")
-        return "; ".join([f"version {status.version}", *warnings(store.expiries())])
+        store.refresh()
+        yield store
 
 
 def _keys(settings: Settings) -> str:

@@ -25,6 +25,7 @@ from streams.domain.policy.scan_rules import configured_sha256
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
 from streams.errors import ConfigurationError, DetectorError, LanguageUnsupportedError
+from topologies.bootstrap.language_models import require_models
 from topologies.bootstrap.policy import policy_store
 
 DEMO_SOURCE: Final = Path(__file__).resolve().parents[2] / "infra" / "policy" / "demo"
@@ -91,6 +92,7 @@ class Scanner:
 
         Raises:
             DetectorError: They do not load, or the policy pins another scanner.
+            ConfigurationError: A language model that the policy names is not here.
         """
         manifest = await self._pool.warm()
         policy = self._scan.policy
@@ -98,6 +100,7 @@ class Scanner:
         identity = ScannerIdentity(manifest.scanner_version, digest)
         if self._scan.pinned and identity != ScannerIdentity(policy.scanner_version, policy.scanner_sha256):
             raise DetectorError("the installed scanner is not the one that the policy pins; publish the policy anew")
+        await require_models(self._pool, [policy])
         return identity
 
     async def find(self, text: str, language: str | None = None) -> Detection:

@@ -44,6 +44,7 @@ from streams.application.trusting import LastKnownTrust
 from streams.domain.verdicts.joins import JoinLimits
 from streams.wire.evidence import EvidenceReader, EvidenceWriter
 from topologies.apps import StepKind, Topology
+from topologies.bootstrap.language_models import published, require_models
 from topologies.bootstrap.lineage import verdict_index
 from topologies.bootstrap.policy import key_source
 from topologies.bootstrap.policy_store import app_policy_store, gate_signer, mac_secrets, mac_signer
@@ -199,6 +200,7 @@ def _scan(parts: _Parts) -> _Made:
 
     async def warm() -> None:
         await pool.warm()
+        await require_models(pool, await asyncio.to_thread(published, parts.store))
 
     outside = recall_outside(parts.settings)
     counted = CountedPool(pool, parts.metrics)

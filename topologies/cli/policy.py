@@ -53,6 +53,7 @@ ELSEWHERE: Final = {
     "diff": "topologies.cli.policy_diff:diff",
     "explain": "topologies.cli.policy_explain:explain",
     "lint": "topologies.cli.policy_check:lint",
+    "model": "topologies.cli.policy_model:model",
     "prompt": "topologies.cli.policy_explain:prompt",
     "rotate": "topologies.cli.policy_rotate:rotate",
     "rotate-signer": "topologies.cli.policy_rotate:rotate_signer",

@@ -16,6 +16,7 @@ from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.document import Fields
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.contract.topics import MAX_REQUEST_BYTES
+from streams.domain.policy.language_models import check_models
 from streams.domain.policy.model import (
     AssuranceProfile,
     CommitmentRecord,
@@ -275,18 +276,22 @@ def scan_policy(value: JsonValue) -> ScanPolicy:
             "field_roots",
             f"is not {', '.join(FIELD_ROOTS)}, in this order; {NARRATIVE_FIELD} is second where policy has it",
         )
+    languages = fields.texts("language_profiles", maximum=64, max_characters=64)
+    types = fields.texts("entity_types", maximum=256, max_characters=128)
+    rules = scan_rules(value)
+    check_models(rules.models, languages, types)
     return ScanPolicy(
         policy_version=fields.text("policy_version", max_characters=128),
         policy_sha256=fields.sha256("policy_sha256"),
         scanner_version=fields.text("scanner_version", max_characters=128),
         scanner_sha256=fields.sha256("scanner_sha256"),
-        language_profiles=fields.texts("language_profiles", maximum=64, max_characters=64),
-        entity_types=fields.texts("entity_types", maximum=256, max_characters=128),
+        language_profiles=languages,
+        entity_types=types,
         field_roots=roots,
         max_total_bytes=fields.integer("max_total_bytes", minimum=1, maximum=MAX_REQUEST_BYTES),
         timeout_ms=fields.integer("timeout_ms", minimum=1, maximum=MAX_DEADLINE_MS),
         views=_view_limits(fields.raw(_VIEWS)) if has_views else ViewLimits(),
-        rules=scan_rules(value),
+        rules=rules,
     )
 
 

@@ -1,10 +1,11 @@
 """A scan policy's own word on findings: what is allowed for a while, and from which score on others count.
 
-The contract: two optional fields of a scan policy. ``allow`` lists findings that do not count, each by the digest of
+The contract: three optional fields of a scan policy. ``allow`` lists findings that do not count, each by the digest of
 the matched text or by an RE2 pattern that the whole of it must match, with a reason and an expiry. ``actions`` sets,
 for INJECTION and HIDDEN_TEXT alone and per detector, the score from which a finding blocks; below it, it is only
 observed. Nothing else can be turned down: a secret, and personal data of the policy's types, always block unless they
-are allowed one by one.
+are allowed one by one. ``models`` names language models (``streams.domain.policy.language_models``), without which
+nothing is looked for by one.
 
 The rules are part of the digest that policy pins its scanner by (``configured_sha256``): a worker that goes by others
 is another scanner. Applying them is ``streams.domain.scanning.applying``.
@@ -21,6 +22,7 @@ import re2
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.document import Fields
+from streams.domain.policy.language_models import MODELS, LanguageModel, language_models
 from streams.errors import PolicyError
 
 ALLOW: Final = "allow"
@@ -94,13 +96,14 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class ScanRules:
-    """The rules of a policy; none where it has neither field."""
+    """The rules of a policy; none where it has none of the fields."""
 
     allow: tuple[AllowEntry, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
+    models: tuple[LanguageModel, ...] = ()
 
     def body(self) -> dict[str, JsonValue]:
-        """Return the two fields as policy has them; an empty one is left out."""
+        """Return the fields as policy has them; an empty one is left out."""
         body: dict[str, JsonValue] = {}
         if self.allow:
             body[ALLOW] = [entry.body() for entry in self.allow]
@@ -110,10 +113,12 @@ class ScanRules:
                 stated: JsonValue = {"detector": item.detector, "minimum_score": item.minimum_score}
                 actions.setdefault(item.category, []).append(stated)
             body[ACTIONS] = actions
+        if self.models:
+            body[MODELS] = [model.body() for model in self.models]
         return body
 
     def __bool__(self) -> bool:
-        return bool(self.allow or self.thresholds)
+        return bool(self.allow or self.thresholds or self.models)
 
 
 NO_RULES: Final = ScanRules()
@@ -131,19 +136,19 @@ def configured_sha256(manifest_sha256: str, rules: ScanRules) -> str:
 
 
 def rule_fields(value: JsonValue) -> tuple[str, ...]:
-    """Return which of the two fields a document has."""
-    return tuple(name for name in (ALLOW, ACTIONS) if isinstance(value, Mapping) and name in value)
+    """Return which of the fields a document has."""
+    return tuple(name for name in (ALLOW, ACTIONS, MODELS) if isinstance(value, Mapping) and name in value)
 
 
 def scan_rules(value: JsonValue, where: str = "scan policy") -> ScanRules:
-    """Read the two fields of a document, each of which may be missing; other fields are not looked at.
+    """Read the fields of a document, each of which may be missing; other fields are not looked at.
 
     Args:
         value: The whole document.
         where: How refusals call it.
 
     Raises:
-        PolicyError: An entry or a threshold is not of its form.
+        PolicyError: An entry, a threshold or a model is not of its form.
     """
     names = rule_fields(value)
     if not names or not isinstance(value, Mapping):
@@ -152,7 +157,8 @@ def scan_rules(value: JsonValue, where: str = "scan policy") -> ScanRules:
     allow = tuple(_entries(fields, where)) if ALLOW in names else ()
     if len({entry.id for entry in allow}) < len(allow):
         raise fields.refusal(ALLOW, "has two entries of one id")
-    return ScanRules(allow, tuple(_thresholds(value[ACTIONS], f"{where}: {ACTIONS}")) if ACTIONS in names else ())
+    thresholds = tuple(_thresholds(value[ACTIONS], f"{where}: {ACTIONS}")) if ACTIONS in names else ()
+    return ScanRules(allow, thresholds, language_models(fields, where) if MODELS in names else ())
 
 
 def compiled(pattern: str) -> object:

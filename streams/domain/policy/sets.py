@@ -11,7 +11,7 @@ Obtaining the bytes is the policy store's; nothing here does I/O.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -45,6 +45,8 @@ STANDING_SCHEMA_VERSION: Final = "pratique.standing-commitments.v1"
 MAX_MAP_BYTES: Final = 16 * 1024
 MAX_DOCUMENT_BYTES: Final = 2 * 1024 * 1024
 """Largest policy document, in bytes; the grammar is the largest there is."""
+
+_CURRENT: Final = "current/"
 
 
 class DocumentKind(Enum):
@@ -157,7 +159,12 @@ def current_path(policy_id: str) -> str:
     Raises:
         PolicyError: The id is not safe in a path.
     """
-    return f"current/{_safe(policy_id, 'policy_id')}.json"
+    return f"{_CURRENT}{_safe(policy_id, 'policy_id')}.json"
+
+
+def policy_ids(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of the policies whose pointers are among a repository's paths, in their order."""
+    return tuple(path.removeprefix(_CURRENT).removesuffix(".json") for path in paths if path.startswith(_CURRENT))
 
 
 def standing_path(tenant_id: str, policy_id: str) -> str:

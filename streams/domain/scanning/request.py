@@ -17,6 +17,7 @@ from typing import Final
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
 from pratique.contract.narrative import NARRATIVE_FIELD
 from pratique.errors import MalformedError, TooLargeError
+from streams.domain.policy.language_models import LanguageModel
 from streams.domain.policy.model import ScanPolicy, ViewLimits
 from streams.domain.policy.scan_rules import NO_RULES, ScanRules, configured_sha256
 from streams.domain.scanning.manifest import ScannerManifest
@@ -66,6 +67,11 @@ class ScanProfile:
             at_ms: As the attribute.
         """
         return cls(policy.language_profiles, policy.entity_types, policy.views, policy.rules, at_ms)
+
+    @property
+    def models(self) -> tuple[LanguageModel, ...]:
+        """The language models that policy names."""
+        return self.rules.models
 
 
 @dataclass(frozen=True, slots=True)

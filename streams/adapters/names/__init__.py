@@ -1,0 +1,1 @@
+"""Names, places and dates, by language models that policy names and pins."""
