@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pratique.contract.canonical import canonical_sha256
+from streams.adapters.names.detector import NamesDetector
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.domain.scanning.population import Field
@@ -21,6 +22,7 @@ SCRIPTED: Final = "tests.fakes.detectors:scripted"
 CHANGED: Final = "tests.fakes.detectors:changed"
 FAILING: Final = "tests.fakes.detectors:failing"
 HANGING: Final = "tests.fakes.detectors:hanging"
+NAMES: Final = "tests.fakes.detectors:names"
 
 HANG: Final = "<hang>"
 CRASH: Final = "<crash>"
@@ -88,6 +90,11 @@ def scripted() -> tuple[ScriptedDetector, ...]:
 def changed() -> tuple[ScriptedDetector, ...]:
     """The same with another version."""
     return (ScriptedDetector("2"),)
+
+
+def names() -> tuple[NamesDetector, ...]:
+    """The real detector by language models, alone."""
+    return (NamesDetector(),)
 
 
 def failing() -> tuple[ScriptedDetector, ...]:

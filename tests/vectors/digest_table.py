@@ -398,8 +398,8 @@ DIGESTS: Final[tuple[Digest, ...]] = (
     ),
     Digest(
         "scanner_sha256 (with rules)",
-        "the scanner under a policy that has `allow` or `actions`",
-        "`{schema_version, manifest_sha256, allow, actions}`, what policy does not have left out",
+        "the scanner under a policy that has `allow`, `actions` or `models`",
+        "`{schema_version, manifest_sha256, allow, actions, models}`, what policy does not have left out",
         Form.CANONICAL,
         CONTRACT,
         _CONFIGURATION,

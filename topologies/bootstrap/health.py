@@ -98,6 +98,7 @@ def _policy(settings: Settings) -> str:
 
 def _models(settings: Settings) -> str:
     with _store(settings) as store:
+        store.policy_ids()  # raises where nothing can be read: then nobody knows
         try:
             return ", ".join(verify_models(published(store))) or "policy names none"
         except ConfigurationError as error:

@@ -12,6 +12,7 @@ import pytest
 from streams.adapters.policy_source import read_source
 from streams.application.linting import Constraint, Level, LintFinding, lint_grammar, lint_source
 from streams.domain.policy.documents import MIN_DEADLINE_MS
+from tests.fakes.language_model import ENGLISH, asking
 from tests.fakes.policy import DEMO_SOURCE
 from tests.unit.streams.domain.compaction.builders import SECRETS, SMALL_GRAMMAR, TOOLS, changed
 
@@ -216,3 +217,22 @@ def test_rules_that_are_none_are_an_error() -> None:
 def test_a_finding_is_json() -> None:
     (found,) = lint_grammar({})
     assert json.loads(json.dumps(found.body()))["level"] == "ERROR"
+
+
+def test_languages_without_a_model_are_told_where_others_have_one() -> None:
+    source = read_source(DEMO_SOURCE)
+    assert isinstance(source.scan, dict)
+    for languages, told in ((["de", "en", "fr"], ["de, fr"]), (["en"], [])):
+        scan = asking({**source.scan, "language_profiles": languages, "entity_types": ["EMAIL_ADDRESS"]}, ENGLISH)
+        found = lint_source(replace(source, scan=scan), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
+        warnings = [item for item in found if item.code == "model-languages"]
+        assert [item.level for item in warnings] == [Level.WARNING] * len(told)
+        assert all(others in item.message for others, item in zip(told, warnings, strict=True))
+
+
+def test_a_type_that_only_a_model_finds_is_an_error_without_one() -> None:
+    source = read_source(DEMO_SOURCE)
+    assert isinstance(source.scan, dict)
+    scan = {**source.scan, "entity_types": ["PERSON"]}
+    found = lint_source(replace(source, scan=scan), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
+    assert [item.where for item in found if item.level is Level.ERROR] == ["policy"]

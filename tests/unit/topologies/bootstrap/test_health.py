@@ -13,14 +13,17 @@ from click.testing import CliRunner
 from pratique.errors import UnavailableError
 from pratique.keyfiles import write_private_file
 from streams.adapters.kafka_admin import ExistingTopic
+from streams.adapters.language_models import located
 from streams.adapters.policy_development import DevelopmentSet, init_development
 from streams.adapters.policy_source import read_source, write_json
 from streams.adapters.system_clock import SystemClock
 from streams.adapters.tuf_keys import TufKeys
 from streams.adapters.tuf_layout import Lifetimes
 from streams.adapters.tuf_repository import TufRepository
+from streams.domain.policy.language_models import LanguageModel
 from streams.domain.policy.publication import prepare
 from streams.errors import ConfigurationError
+from tests.fakes.language_model import ENGLISH, PACKAGE, asking
 from tests.fakes.policy import DEMO_SOURCE, SCANNER
 from topologies.apps import APPS
 from topologies.bootstrap import health, topics
@@ -98,13 +101,15 @@ def folder(settings: Settings) -> Path:
 def test_what_is_as_it_should_be_is_well_and_says_what_it_saw(settings: Settings) -> None:
     found = rows(settings)
     assert {row.health for row in found.values()} == {Health.WELL}
-    assert list(found) == ["topics", *(f"lag of {app.name}" for app in APPS), "policy", "keys", "scanner"]
+    lags = [f"lag of {app.name}" for app in APPS]
+    assert list(found) == ["topics", *lags, "policy", "keys", "scanner", "language models"]
     for app in APPS:
         behind = len(app.sources) * PARTITIONS * 3
         assert found[f"lag of {app.name}"].detail == f"{behind} records behind"
     assert found["policy"].detail.startswith("version ")
     assert found["keys"].detail.startswith("1 gate, 1 ")
     assert found["scanner"].detail == f"{SCANNER.version} ({SCANNER.sha256[:12]})"
+    assert found["language models"].detail == "policy names none"
 
 
 def test_a_topic_that_is_missing_or_differs_is_ill_and_apply_is_named(settings: Settings, cluster: Cluster) -> None:
@@ -142,8 +147,10 @@ class TestPolicy:
         assert (health, "PRATIQUE_POLICY_REPOSITORY" in detail) == (Health.UNKNOWN, True)
 
     def test_a_repository_out_of_reach_is_ill(self, settings: Settings, tmp_path: Path) -> None:
-        health, detail = ill(replace(settings, policy_repository=str(tmp_path / "nowhere")))["policy"]
+        found = ill(replace(settings, policy_repository=str(tmp_path / "nowhere")))
+        health, detail = found["policy"]
         assert (health, detail.startswith("repository is ")) == (Health.ILL, True)
+        assert found["language models"][0] is Health.UNKNOWN
 
     def test_metadata_that_was_changed_is_ill(self, settings: Settings) -> None:
         timestamp = next(Path(settings.policy_repository).rglob("timestamp.json"))
@@ -165,6 +172,26 @@ class TestPolicy:
         row = rows(settings)["policy"]
         assert row.health is Health.WELL
         assert "publish a trust target with a new key beside it" in row.detail
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(
+    ("model", "health", "said"),
+    [
+        (ENGLISH, Health.WELL, f"en: {located(PACKAGE)}"),
+        (replace(ENGLISH, package="no_such_language_model"), Health.ILL, "is not installed: install it"),
+        (replace(ENGLISH, sha256="0" * 64), Health.ILL, "not the one that policy pins"),
+    ],
+)
+def test_a_language_model_that_policy_names_is_looked_for(
+    settings: Settings, model: LanguageModel, health: Health, said: str
+) -> None:
+    path = folder(settings) / "source" / "scan.json"
+    write_json(path, asking(json.loads(path.read_text(encoding="utf-8")), model))
+    tuf = TufRepository(folder(settings) / "repository", TufKeys(folder(settings) / "tuf-keys"), Lifetimes())
+    tuf.publish(prepare(read_source(path.parent), SCANNER).targets, SystemClock().wall_ms())
+    row = rows(settings)["language models"]
+    assert (row.health, said in row.detail) == (health, True), row.detail
 
 
 @pytest.mark.usefixtures("cluster")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.fakes.language_model import PACKAGE, SHA256
 from tests.fakes.policy import DEMO_SOURCE
 from topologies.cli.policy import policy
 
@@ -89,3 +90,14 @@ class TestTest:
         result = run("test", EXAMPLES, "--source", source)
         assert (result.exit_code, "standing commitments" in result.stderr) == (2, True)
         assert run("test", EXAMPLES, "--source", source, "--tenant", "tenant-a").exit_code == 1
+
+
+class TestModel:
+    def test_a_digest_is_what_policy_pins(self) -> None:
+        assert run("model", PACKAGE).output == f"{SHA256}\n"
+        assert json.loads(run("model", PACKAGE, "--json").output) == {"package": PACKAGE, "sha256": SHA256}
+
+    def test_what_is_not_there_is_wrong_usage(self, tmp_path: Path) -> None:
+        for place in ("no_such_language_model", str(tmp_path)):
+            result = run("model", place)
+            assert (result.exit_code, "Next: " in result.output) == (2, True)

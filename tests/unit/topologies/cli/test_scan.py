@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from pratique.contract.canonical import JsonValue
 from streams.adapters.policy_source import read_json, write_json
 from streams.domain.scanning.applying import value_sha256
 from tests.fakes.detectors import CRASH, HANG, SCRIPTED
+from tests.fakes.language_model import ENGLISH, PACKAGE, asking
 from tests.fakes.policy import DEMO_SOURCE
 from tests.unit.streams.domain.scanning.builders import SCANNER
 from topologies.bootstrap import scanning
@@ -189,3 +191,13 @@ def test_a_signed_policy_is_scanned_under_by_the_scanner_that_it_pins(
     result = run(made.root.parent, "--jsonl", stdin=b'{"id": 1, "text": "x"}\n')
     assert result.exit_code == code
     assert result.stdout == ("" if code else '{"id":1,"findings":[]}\n')
+
+
+@pytest.mark.parametrize(("package", "code"), [(PACKAGE, 0), ("no_such_language_model", 2)])
+def test_nothing_is_scanned_where_a_language_model_is_missing(source: Path, package: str, code: int) -> None:
+    document = read_json(source / "scan.json")
+    assert isinstance(document, dict)
+    write_json(source / "scan.json", asking(document, replace(ENGLISH, package=package)))
+    result = run(source, "--jsonl", stdin=b'{"id": 1, "text": "x"}\n')
+    assert result.exit_code == code, result.output
+    assert ("language model package no_such_language_model is not installed" in result.stderr) == bool(code)
