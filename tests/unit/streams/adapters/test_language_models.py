@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,19 +56,15 @@ def test_the_very_files_at_a_path_count(folder: Path) -> None:
 
 def test_any_other_file_is_another_model(folder: Path) -> None:
     pinned = at(folder)
-    variants = []
-    for number, change in enumerate(
-        [
-            lambda copy: (copy / "ner" / "model").write_bytes(b"\x00\x02"),
-            lambda copy: (copy / "ner" / "model").rename(copy / "ner" / "other"),
-            lambda copy: (copy / "ner" / "model").unlink(),
-            lambda copy: (copy / "hook.py").write_text("", encoding="utf-8"),
-        ]
-    ):
-        copy = folder.parent / f"copy-{number}"
-        shutil.copytree(folder, copy)
+    changes: list[Callable[[Path], object]] = [
+        lambda copy: (copy / "ner" / "model").write_bytes(b"\x00\x02"),
+        lambda copy: (copy / "ner" / "model").rename(copy / "ner" / "other"),
+        lambda copy: (copy / "ner" / "model").unlink(),
+        lambda copy: (copy / "hook.py").write_text("", encoding="utf-8"),
+    ]
+    variants = [shutil.copytree(folder, folder.parent / f"copy-{number}") for number in range(len(changes))]
+    for change, copy in zip(changes, variants, strict=True):
         change(copy)
-        variants.append(copy)
     assert len({files_sha256(copy) for copy in [folder, *variants]}) == len(variants) + 1
     for copy in variants:
         with pytest.raises(ConfigurationError, match=rf"not the one that policy pins.*{files_sha256(copy)}"):
