@@ -1,6 +1,6 @@
 """What a language model costs a scan: ``python -m tests.bench.names``.
 
-The contract: the same agent messages, and one long text, go through a pool of real workers under the demo's scan policy,
+The contract: the same agent messages, and one long text, go through a pool of real workers under the broadest profile,
 and under it with the tests' English model for PERSON and LOCATION. Printed are wall times of the pool, PSS of its
 largest worker, and in how many of the messages, which are benign, the model finds something.
 """
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from streams.adapters.pool import WorkerPool
+from streams.adapters.presidio import PresidioDetector
 from streams.domain.policy.scan_rules import ScanRules
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
@@ -79,7 +80,7 @@ async def measure(profile: ScanProfile, texts: list[str]) -> Cost:
 def main() -> None:
     """Measure and print."""
     texts = messages(corpora())
-    without = broad_profile()
+    without = broad_profile(PresidioDetector())
     types = tuple(dict.fromkeys((*without.entity_types, *MODEL.entity_types)))
     profiles = {"none": without, "en": replace(without, entity_types=types, rules=ScanRules(models=(MODEL,)))}
     size = sum(len(text.encode()) for text in texts)
