@@ -4,7 +4,7 @@ The contract: nothing is looked for unless policy lists a model for it. A listed
 not load is a ``DetectorError`` under that policy, for every text; it never narrows what is looked for. Each model reads
 what may be in its language: of a policy with several, paragraphs that are clearly in another are not its own.
 
-A model is loaded with the first profile that names it and then kept; that takes half a second, and tens of MiB.
+A model is loaded with the first profile that names it and then kept; that takes a second or two, and tens of MiB.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ class NamesDetector:
     """Presidio's recogniser over spaCy's models. Without a policy that names one it costs nothing."""
 
     def __init__(self) -> None:
-        from streams.adapters.names.engine import ENTITY_TYPES  # noqa: PLC0415 - only worker processes load engines
+        # Only worker processes pay for this import, and spaCy is imported by the first model alone.
+        from presidio_analyzer.nlp_engine.ner_model_configuration import (  # noqa: PLC0415
+            MODEL_TO_PRESIDIO_ENTITY_MAPPING,
+        )
 
         settings: dict[str, JsonValue] = {
             "revision": REVISION,
             "presidio-analyzer": importlib.metadata.version("presidio-analyzer"),
             "pieces": [text.PIECE, text.OVERLAP, text.RUN, text.SIGNS],
         }
-        rules: dict[str, JsonValue] = dict(ENTITY_TYPES)
+        rules: dict[str, JsonValue] = dict(MODEL_TO_PRESIDIO_ENTITY_MAPPING)
         self._manifest = DetectorManifest(NAME, importlib.metadata.version("spacy"), canonical_sha256(rules), settings)
         self._finder = lru_cache(_MODELS_KEPT)(_loaded)
 

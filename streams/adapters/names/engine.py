@@ -2,6 +2,9 @@
 
 The contract: a model is loaded from a folder, on the CPU, with nothing but what recognises entities; nothing is
 downloaded, and no package is imported for it. What a text leaves in the model's vocabulary goes with the text.
+
+Importing this is importing spaCy. Presidio's own modules may have been without it (``streams.adapters.slim_presidio``):
+of theirs, nothing is used here that calls it.
 """
 
 from __future__ import annotations
@@ -21,9 +24,6 @@ from streams.adapters.names.text import own_text, pieces
 from streams.adapters.pii.foreign import ForeignCheck
 from streams.domain.policy.language_models import LanguageModel
 from streams.errors import ConfigurationError
-
-ENTITY_TYPES: Final = dict(MODEL_TO_PRESIDIO_ENTITY_MAPPING)
-"""A model's labels, and the entity types that Presidio takes them for."""
 
 _RECOGNISER: Final = "ner"
 _LISTENED_TO: Final = ("tok2vec", "transformer")
@@ -61,7 +61,9 @@ class NameFinder:
                 f"spaCy can't load the language model for {model.language} in {folder} ({type(error).__name__}): use"
                 " one that was made for the installed spaCy"
             ) from None
-        lacking = set(self._types).difference(ENTITY_TYPES.get(label, "") for label in self._engine.labels)
+        lacking = set(self._types).difference(
+            MODEL_TO_PRESIDIO_ENTITY_MAPPING.get(label, "") for label in self._engine.labels
+        )
         if lacking:
             raise ConfigurationError(
                 f"the language model for {model.language} in {folder} finds no {min(lacking)}: take it out of the"
@@ -113,7 +115,7 @@ class _PinnedEngine(SpacyNlpEngine):
             nlp: Any = spacy.load(folder, exclude=sorted(set(components) - needed))
         self.nlp: Any = {language: nlp}
         self.labels = frozenset(nlp.get_pipe(_RECOGNISER).labels)
-        ignored = sorted(self.labels - set(ENTITY_TYPES))
+        ignored = sorted(self.labels - set(MODEL_TO_PRESIDIO_ENTITY_MAPPING))
         self.ner_model_configuration = NerModelConfiguration(labels_to_ignore=ignored)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -30,6 +31,11 @@ GERMAN = "Wir haben mit Peter Müller gesprochen, und er wird sich bald bei uns 
 @cache
 def detector() -> NamesDetector:
     return NamesDetector()
+
+
+@cache
+def patterns() -> PresidioDetector:
+    return PresidioDetector()
 
 
 def profile(*models: LanguageModel, languages: tuple[str, ...] = ("de", "en")) -> ScanProfile:
@@ -107,7 +113,7 @@ def test_a_name_in_a_disguise_is_found_in_the_original() -> None:
 
 
 def test_a_policy_with_a_model_is_scanned_for_the_rest_as_before() -> None:
-    presidio = PresidioDetector()
+    presidio = patterns()
     under = profile(ENGLISH)
     presidio.check(under)
     assert {item.type for item in presidio.scan([Field("f", "Write to bob@example.com.")], under)} == {"EMAIL_ADDRESS"}
@@ -133,7 +139,7 @@ def test_a_type_that_only_a_model_finds_is_an_error_without_one() -> None:
     with pytest.raises(DetectorError, match="language model"):
         detector().check(ScanProfile(("en",), ("PERSON",)))
     with pytest.raises(DetectorError, match="entity type"):
-        PresidioDetector().check(ScanProfile(("en",), ("PERSON",)))
+        patterns().check(ScanProfile(("en",), ("PERSON",)))
 
 
 def test_files_that_are_pinned_and_no_model_are_an_error(tmp_path: Path) -> None:
@@ -142,3 +148,19 @@ def test_files_that_are_pinned_and_no_model_are_an_error(tmp_path: Path) -> None
     (copy / "ner" / "model").write_bytes(b"x")
     with pytest.raises(DetectorError, match="spaCy can't load"):
         detector().check(profile(replace(ENGLISH, package="", path=str(copy), sha256=files_sha256(copy))))
+
+
+def test_spacy_is_loaded_by_the_first_model_alone() -> None:
+    """Workers start without it (``slim_presidio``), and a model gets all of it afterwards."""
+    program = (
+        "import importlib, sys\n"
+        "from streams.adapters.slim_presidio import without_spacy\n"
+        "with without_spacy():\n"
+        "    importlib.import_module('streams.adapters.presidio_catalogue')\n"
+        "from tests.unit.streams.adapters.names.test_detector import detector, found\n"
+        "detector()\n"
+        "assert 'spacy' not in sys.modules\n"
+        "assert ('PERSON', 'Tim Cook') in found('Then Tim Cook left.')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
