@@ -3,8 +3,9 @@
 The contract: without a rule in the pinned policy there is no nomination, and nothing is computed. With one, a text is
 nominated if it is long enough, the request's tenant's own and not quarantined already, and if something that the rule
 lists was found in it here, or may yet be found by the other worker. What is nominated is a fingerprint, never a text,
-and what the same text has under the other generations of the key, so that what a person took out under one of them does
-not come back under another. Whether anything follows from it is the verdict's to say, and the ledger's.
+and what the same text has under the other generations of the key (the last by name, where there are many), so that what
+a person took out under one of them does not come back under another. Whether anything follows from it is the verdict's
+to say, and the ledger's.
 
 While the fingerprint key is rotated, a memory that the tenant has quarantined under another generation than the one
 that the ledger is being filled with is named with both fingerprints, whatever policy's rule says: it is in already.
@@ -97,8 +98,9 @@ def carried(path: str, marks: Mapping[str, str], looked: Looked) -> Iterator[Car
 def _text(
     rule: QuarantineRule, path: str, codes: Collection[ReasonCode], marks: Mapping[str, str], generation: str
 ) -> NominatedText:
-    others = sorted(mark for name, mark in marks.items() if name != generation)
-    return NominatedText(path, marks[generation], _listed(rule, codes), tuple(others[:MAX_OTHERS]))
+    newest = sorted(name for name in marks if name != generation)[-MAX_OTHERS:]
+    others = sorted(marks[name] for name in newest)
+    return NominatedText(path, marks[generation], _listed(rule, codes), tuple(others))
 
 
 def _may_be_ground(rule: QuarantineRule, codes: Collection[ReasonCode]) -> bool:

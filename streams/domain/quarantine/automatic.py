@@ -47,7 +47,7 @@ MAX_PAYLOAD_BYTES: Final = 4 * 1024
 MAX_ADDITIONS: Final = 32
 """Most additions of one verdict; the rest is met again when it is recalled again."""
 
-MAX_OTHERS: Final = 8
+MAX_OTHERS: Final = 16
 """Most fingerprints that an addition names of the same text under other generations of the key."""
 
 SUMMARY: Final = "candidate.summary_text"

@@ -14,7 +14,7 @@ from streams.application.ports.quarantine import FingerprintKey, Looked
 from streams.application.recall_plan import LEDGER, Failure
 from streams.application.recall_scanning import Measurement
 from streams.domain.policy.model import QuarantineRule
-from streams.domain.quarantine.automatic import NARRATIVE, SUMMARY
+from streams.domain.quarantine.automatic import MAX_OTHERS, NARRATIVE, SUMMARY
 from streams.domain.recall.fingerprint import fingerprint
 from streams.errors import LedgerViewIncompleteError
 from tests.fakes.recall import KEY
@@ -73,6 +73,15 @@ def test_what_is_nominated_is_named_under_every_generation_at_hand() -> None:
     (text,) = made.texts
     assert text.fingerprint_hmac_sha256 == fingerprint(BAD, KEY.secret)
     assert text.others == (fingerprint(BAD, OTHER.secret),)
+
+
+def test_of_many_generations_the_last_ones_by_name_are_named() -> None:
+    """Not some: under which of them a text was released is the same for every text."""
+    keys = tuple(FingerprintKey(f"g-{number:03}", bytes([number]) * 32) for number in range(3 * MAX_OTHERS))
+    for text in (BAD, f"{BAD}, and the year before", f"{BAD} but one"):
+        made = nominated(request(entry("e1", text)), keys=(KEY, *keys))
+        assert made is not None
+        assert made.texts[0].others == tuple(sorted(fingerprint(text, key.secret) for key in keys[-MAX_OTHERS:]))
 
 
 def test_what_is_known_under_any_generation_is_not_nominated() -> None:

@@ -14,10 +14,12 @@ from pratique.contract.document import SAFE_ID
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import Origin, VerdictOutcome
 from pratique.errors import MalformedError
+from streams.domain.policy.quarantine_rules import LISTABLE_CODES
 from streams.domain.quarantine.authority import authenticate
 from streams.domain.quarantine.automatic import (
     LIFETIME_MS,
     MAX_ADDITIONS,
+    MAX_OTHERS,
     additions,
     check_gate,
     is_automatic,
@@ -116,7 +118,9 @@ def test_whatever_versions_and_ids_are_called_the_addition_reads_back(
     version: str, request: str, origin: Origin
 ) -> None:
     key = replace(JOIN, request_id=request, origin=origin)
-    named = nomination(text(0, FINGERPRINT, "INJECTION"), policy_version=version, detector_version=version)
+    others = tuple(f"{number:064x}" for number in range(MAX_OTHERS))
+    found = replace(text(0, FINGERPRINT, *(code.value for code in LISTABLE_CODES)), others=others)
+    named = nomination(found, policy_version=version, detector_version=version)
     (made,) = additions(verdict(), named, key)
     assert parse_addition(made.payload) == made
     assert SAFE_ID.fullmatch(made.policy_version)
