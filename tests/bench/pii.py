@@ -23,6 +23,7 @@ from presidio_analyzer.nlp_engine import NoOpNlpEngine
 from rich.console import Console
 from rich.table import Table
 
+from streams.adapters.pii.around import Around
 from streams.adapters.pii.judgement import SCORE_THRESHOLD, judged
 from streams.adapters.pii.rules import Match
 from streams.adapters.pii.scanner import Scanner
@@ -110,9 +111,10 @@ def _engine(scanner: Scanner, groups: Sequence[Sequence[Any]]) -> AnalyzerEngine
 def _judged(scanner: Scanner, text: str, results: Sequence[Any]) -> set[tuple[str, int, int]]:
     rules = {rule.name: rule for rule in scanner.rules}
     spans = set()
+    around = Around(text)
     for result in results:
         rule = rules[result.recognition_metadata["recognizer_name"]]
-        if judged(Match(rule, result.start, result.end, result.score), text) >= SCORE_THRESHOLD:
+        if judged(Match(rule, result.start, result.end, result.score), around) >= SCORE_THRESHOLD:
             spans.add((rule.entity, result.start, result.end))
     return spans
 

@@ -16,7 +16,7 @@ class AddressForm(NamedTuple):
 
     Attributes:
         form: What matches, letters as written.
-        hint: Words one of which is in every match, in any case; none where words do not tell.
+        hint: Words one of which is in every match; none where words do not tell.
     """
 
     form: str
@@ -61,10 +61,11 @@ def _before(streets: str, names: str = _NAMES) -> tuple[AddressForm, ...]:
 def _number_first(streets: str, common: str) -> tuple[AddressForm, ...]:
     """Return forms that begin with the number and go on with the word for a street."""
     number = r"(?<![\w.,/-])\d{1,4}(?: ?bis| ?ter)?,? "
+    hint = r"\d(?: ?bis| ?ter)?,? "
     join = r"(?:(?:de|du|des|la|le|les|degli|della|del|dei|delle) |l['’]|d['’])*"
     return (
-        AddressForm(rf"{number}(?:{streets}) {join}{_NAMES}", rf"\d[a-z]{{0,3}},? (?:{streets}) "),
-        AddressForm(rf"{number}(?:{common}) {join}{_NAMES}(?={_POSTCODE})", rf"\d[a-z]{{0,3}},? (?:{common}) "),
+        AddressForm(rf"{number}(?:{streets}) {join}{_NAMES}", rf"{hint}(?:{streets}) "),
+        AddressForm(rf"{number}(?:{common}) {join}{_NAMES}(?={_POSTCODE})", rf"{hint}(?:{common}) "),
     )
 
 
@@ -169,7 +170,7 @@ STREET_FORMS: Final[Mapping[str, tuple[AddressForm, ...]]] = {
 
 NAMED_FORM: Final = AddressForm(
     rf"{_BEFORE}(?:{_NAMES},? {_NUMBER}(?={_PLACE})|\d{{1,5}} {_NAMES}, [{_UP}][\w'’-]{{2,24}})",
-    r"\d[a-z]?(?:[-/]\d{1,4})?,? |\d [^\n]{1,130}, ",
+    r"\d[a-zA-Z]?(?:[-/]\d{1,4})?,? |\d [^\n]{1,130}, ",
 )
 """A name and a number, or the other way round, and a place: an address beside a word for one."""
 

@@ -7,11 +7,13 @@ leaves a wider pattern, a back-reference is its group again. Shapes have so few 
 much in common once they are of shapes, that the automaton stays small and unseen text soon meets no new state of it.
 Should it give up (RE2 has a memory bound), every pattern is returned.
 
-A pattern that can't be read here is always returned.
+A pattern that can't be read here is always returned, and so is one whose first characters any prose has: to look for it
+would only bring new states.
 """
 
 from __future__ import annotations
 
+import math
 import re._constants as constants  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Sequence
@@ -42,6 +44,16 @@ _NO_WORD: Final = "[^0a_]"
 _BEGINS: Final = rf"(?:\A|{_NO_WORD})"
 _ENDS: Final = rf"(?:\z|{_NO_WORD})"
 _EMPTY: Final = ""
+END: Final = r"\z"
+"""In every text: where it is not found, an automaton gave up."""
+ONLY_END: Final = [0]
+"""What an automaton finds whose first pattern is the end, where it finds nothing else."""
+
+ONE_CHARACTER: Final = frozenset({constants.LITERAL, constants.NOT_LITERAL, constants.ANY, constants.IN})
+"""Nodes that stand for one character."""
+
+_PROSE: Final = "aaaa aaa aaaaaaaaa, aaa-aaa a aaaaaaaaaaaaaaaa aaa aa. aaaaaa aaa aaaaa (aaaa), aaaa/a\naaaa"
+"""The shape of a text without a digit."""
 
 
 def _shape(code: int) -> int:
@@ -74,12 +86,15 @@ class PatternIndex:
     def __init__(self, sources: Sequence[str]) -> None:
         self._everything = tuple(range(len(sources)))
         self._unread: list[int] = []
+        self._common: list[int] = []
         by_shape: dict[str, list[int]] = {}
         for position, source in enumerate(sources):
             try:
                 by_shape.setdefault(widened(source), []).append(position)
             except (parser.error, ValueError):
                 self._unread.append(position)
+        for shape in [shape for shape in by_shape if re2.search(shape, _PROSE)]:
+            self._common += by_shape.pop(shape)
         # An empty pattern matches every text: where it is not among those that match, the automaton gave up.
         self._set, numbers = automaton([_EMPTY, *by_shape], latin=True)
         self._sentinel = 0
@@ -97,7 +112,7 @@ class PatternIndex:
         matched = self._set.Match(shape_of(text))
         if self._sentinel not in matched:
             return self._everything
-        found = list(self._unread)
+        found = self._unread + self._common
         for number in matched:
             found += self._positions[number]
         return found
@@ -115,7 +130,7 @@ class WordIndex:
         self._always = frozenset(position for position, words in enumerate(groups) if not words)
         patterns = ["|".join(f"(?:{word})" for word in words) for words in groups if words]
         positions = [position for position, words in enumerate(groups) if words]
-        self._set, numbers = automaton([_EMPTY, *patterns], latin=False)
+        self._set, numbers = automaton([_EMPTY, *patterns], any_case=True)
         self._positions = {
             number: frozenset({position}) for number, position in zip(numbers[1:], positions, strict=True)
         }
@@ -129,12 +144,18 @@ class WordIndex:
         return self._always.union(*(self._positions[number] for number in matched if number != self._sentinel))
 
 
-def automaton(patterns: Sequence[str], *, latin: bool) -> tuple[Any, list[int]]:
-    """Return RE2's automaton of some patterns, and the number of each in it."""
+def automaton(
+    patterns: Sequence[str], *, latin: bool = False, any_case: bool = False, max_mem: int = _MAX_MEMORY_BYTES
+) -> tuple[Any, list[int]]:
+    """Return RE2's automaton of some patterns, and the number of each in it.
+
+    A set of even one pattern gives up where a pattern alone would go on without its automaton, at great cost.
+    """
     options = re2.Options()
-    options.case_sensitive = latin
+    options.case_sensitive = not any_case
     options.log_errors = False
-    options.max_mem = _MAX_MEMORY_BYTES
+    options.never_capture = True
+    options.max_mem = max_mem
     if latin:
         options.encoding = re2.Options.Encoding.LATIN1
     built = re2.Set.SearchSet(options)
@@ -149,59 +170,69 @@ def widened(source: str) -> str:
     Raises:
         ValueError: The pattern has something that is not known here.
     """
-    return _Widening().top(parser.parse(source.replace("(?i)", "")))
+    return Widening(READ_WEIGHT).top(parser.parse(source.replace("(?i)", "")))
 
 
-class _Widening:
+class Widening:
     """One pattern's way through the parser's tree, which is untyped: its first characters, wider."""
 
-    def __init__(self) -> None:
-        self._groups: dict[int, Any] = {}
+    begins = _BEGINS
+    ends = _ENDS
+
+    def __init__(self, room: float) -> None:
+        self.room = room
+        self.groups: dict[int, Any] = {}
 
     def top(self, tree: Any) -> str:  # noqa: ANN401
         """Read a whole pattern, whose first and last assertions can be kept."""
         nodes = list(tree)
-        begin = self._edge(nodes[0], nodes[1:2], _BEGINS) if nodes else ""
-        body, _, is_cut = self._sequence(nodes, READ_WEIGHT)
-        end = "" if is_cut or not nodes else self._edge(nodes[-1], nodes[-2:-1], _ENDS)
-        return begin + body + end
+        body, is_cut = self.body(nodes)
+        begin = self._edge(nodes[0], nodes[1:2], self.begins) if nodes else ""
+        end = "" if is_cut or not nodes else self._edge(nodes[-1], nodes[-2:-1], self.ends)
+        return begin + body + end if body else ""
+
+    def body(self, nodes: Any) -> tuple[str, bool]:  # noqa: ANN401
+        """Return what is between the assertions, and whether it was cut short."""
+        body, _, is_cut = self.sequence(nodes, self.room)
+        return body, is_cut
+
+    def one(self, operator: Any, argument: Any) -> str:  # noqa: ANN401
+        """Read what stands for one character."""
+        return _class(argument if operator is constants.IN else [(operator, argument)])
 
     def _edge(self, node: Any, beside: Any, edge: str) -> str:  # noqa: ANN401
         """Return what an assertion at the edge of a pattern may be read as: no ASCII word character beyond it."""
         operator, argument = node
         if operator is constants.AT and argument is constants.AT_BOUNDARY and beside and _is_word(beside[0]):
             return edge
-        direction = -1 if edge is _BEGINS else 1
+        direction = -1 if edge is self.begins else 1
         if operator is constants.ASSERT_NOT and argument[0] == direction and _holds_words(argument[1]):
             return edge
         return ""
 
-    def _sequence(self, tree: Any, room: int) -> tuple[str, int, bool]:  # noqa: ANN401
+    def sequence(self, tree: Any, room: float) -> tuple[str, int, bool]:  # noqa: ANN401
         """Return the wider pattern, the weight that it has at least, and whether it was cut short."""
         parts = ""
         taken = 0
         for operator, argument in tree:
-            part, least, is_cut = self._node(operator, argument, room - taken)
+            part, least, is_cut = self.node(operator, argument, room - taken)
             parts += part
             taken += least
             if is_cut or taken >= room:
                 return parts, taken, True
         return parts, taken, False
 
-    def _node(self, operator: Any, argument: Any, room: int) -> tuple[str, int, bool]:  # noqa: ANN401, PLR0911 - one return a kind
-        if operator is constants.LITERAL:
-            return _weighed(_class([(operator, argument)]))
-        if operator in {constants.NOT_LITERAL, constants.ANY}:
-            return _weighed(_ANYTHING)
-        if operator is constants.IN:
-            return _weighed(_class(argument))
+    def node(self, operator: Any, argument: Any, room: float) -> tuple[str, int, bool]:  # noqa: ANN401
+        """Return the same of one node."""
+        if operator in ONE_CHARACTER:
+            return _weighed(self.one(operator, argument))
         if operator in {constants.ASSERT, constants.ASSERT_NOT, constants.AT}:
             return "", 0, False
         if operator is constants.SUBPATTERN:
-            self._groups[argument[0]] = argument[-1]
-            return self._sequence(argument[-1], room)
+            self.groups[argument[0]] = argument[-1]
+            return self.sequence(argument[-1], room)
         if operator is constants.GROUPREF:
-            return self._sequence(self._groups[argument], room)
+            return self.sequence(self.groups[argument], room)
         if operator is constants.BRANCH:
             return self._branch(argument[1], room)
         if operator in {constants.MAX_REPEAT, constants.MIN_REPEAT}:
@@ -209,20 +240,27 @@ class _Widening:
             return self._repeat(least, most, part, room)
         raise ValueError("unknown node")
 
-    def _branch(self, branches: Any, room: int) -> tuple[str, int, bool]:  # noqa: ANN401
-        read = [self._sequence(part, room) for part in branches]
+    def _branch(self, branches: Any, room: float) -> tuple[str, int, bool]:  # noqa: ANN401
+        read = [self.sequence(part, room) for part in branches]
         # Where one is cut, what follows it is unknown: all end there.
         parts = "|".join(dict.fromkeys(part for part, _, _ in read))
         return f"(?:{parts})", min(least for _, least, _ in read), any(is_cut for _, _, is_cut in read)
 
-    def _repeat(self, least: int, most: Any, part: Any, room: int) -> tuple[str, int, bool]:  # noqa: ANN401
-        one, taken, is_cut = self._sequence(part, room)
+    def _repeat(self, least: int, most: Any, part: Any, room: float) -> tuple[str, int, bool]:  # noqa: ANN401
+        one, taken, is_cut = self.sequence(part, room)
+        if room == math.inf:
+            return f"(?:{one}){times(least, most)}", taken * least, False
         if is_cut:
             return (one if least else ""), (taken if least else 0), True
-        count = min(least, -(-room // taken)) if taken else least
+        count = min(least, int(-(-room // taken))) if taken else least
         if count < least or most is constants.MAXREPEAT or most - least > MOST_OPTIONAL:
             return f"(?:{one}){{{count}}}", taken * count, True
         return f"(?:{one}){{{least},{most}}}", taken * least, False
+
+
+def times(least: int, most: Any) -> str:  # noqa: ANN401
+    """Return how often something is repeated, as RE2 reads it."""
+    return f"{{{least},}}" if most is constants.MAXREPEAT else f"{{{least},{most}}}"
 
 
 def _weighed(shape: str) -> tuple[str, int, bool]:
@@ -259,7 +297,7 @@ def _holds_words(tree: Any) -> bool:  # noqa: ANN401
 
 
 def _class(items: Any) -> str:  # noqa: ANN401
-    if items[0][0] is constants.NEGATE:
+    if items[0][0] in {constants.NEGATE, constants.NOT_LITERAL, constants.ANY}:
         return _ANYTHING
     parts: set[str] = set()
     for operator, argument in items:

@@ -17,11 +17,22 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from enum import Enum
 from typing import Final
 
-from streams.adapters.pii.context import is_whole_field
+from streams.adapters.pii.around import Around
 from streams.adapters.pii.dumps import is_bytes, is_dump
 from streams.adapters.pii.rules import CERTAIN, Match, Rule
+
+
+class Standing(Enum):
+    """By what a match is a finding: nothing, a word beside it, a field of its own, or itself."""
+
+    NONE = "none"
+    BESIDE = "beside"
+    WHOLE = "whole"
+    ALONE = "alone"
+
 
 SCORE_THRESHOLD: Final = 0.4
 """Lowest score that is a finding: what Presidio gives a weak pattern with a context word, and a telephone number.
@@ -105,35 +116,56 @@ _LISTED_BEFORE: Final = re.compile(r"\d[ \u00a0]\Z")
 _LISTED_BEHIND: Final = re.compile(r"[ \u00a0]\d")
 _SPACED: Final = re.compile(r"[\d \u00a0]*\d[ \u00a0]\d[\d \u00a0]*")
 _BROADCAST: Final = ipaddress.ip_address("255.255.255.255")
-_RUN_CHARACTERS: Final = 64
 _FEWEST_DIGITS: Final = 2
 _FEWEST_CHARACTERS: Final = 5
 _ADDRESS_EXTRAS: Final = re.compile(r"%[0-9A-Za-z]+|/\d+$")
 
 
-def judged(match: Match, text: str) -> float:
+def judged(match: Match, around: Around) -> float:
     """Return the score of a match; below the threshold it is no finding."""
     rule, start, end, score = match
-    score = 0.0 if _is_piece(text, start, end) else _form_score(rule.entity, text, start, end, score)
+    standing = _standing(rule, around, start, end)
+    score = _form_score(rule.entity, around, start, end, score) if standing is not Standing.NONE else 0.0
     if not score:
         return 0.0
-    if rule.context.beside(text, start, end):
+    if standing is Standing.BESIDE:
         return min(CERTAIN, max(score + CONTEXT_BOOST, CONTEXT_MINIMUM))
-    if is_whole_field(text, start, end):
-        return 0.0 if rule.entity in ANY_IDENTIFIER else _alone(text[start:end], score)
-    return score if _stands_without_a_word(rule, text, start, end) else 0.0
+    if standing is Standing.WHOLE:
+        return 0.0 if rule.entity in ANY_IDENTIFIER else _alone(around.text[start:end], score)
+    return score
+
+
+def may_stand(rule: Rule, around: Around, start: int, end: int) -> bool:
+    """Say whether a match may be a finding: no where its surroundings say no, whatever the recogniser's check says."""
+    return _standing(rule, around, start, end) is not Standing.NONE
+
+
+def _standing(rule: Rule, around: Around, start: int, end: int) -> Standing:
+    """Say by what a match is a finding, if it is one; what costs least is asked first."""
+    if not around.is_short and not around.has_words(rule.number):
+        is_alone = _stands_without_a_word(rule, around.text, start, end) and not around.is_piece(start, end)
+        return Standing.ALONE if is_alone else Standing.NONE
+    if around.is_piece(start, end):
+        return Standing.NONE
+    if around.has_word_beside(rule.number, rule.context, start, end):
+        return Standing.BESIDE
+    if around.is_whole(start, end):
+        return Standing.WHOLE
+    return Standing.ALONE if _stands_without_a_word(rule, around.text, start, end) else Standing.NONE
 
 
 def _stands_without_a_word(rule: Rule, text: str, start: int, end: int) -> bool:
     """Say whether a match in running text is a finding with no word beside it."""
+    if _BARE.fullmatch(text, start, end):
+        if not rule.alone:
+            return False
+    elif not rule.alone_punctuated:
+        return False
     if not rule.any_case and _SMALL.search(text, start, end):
         return False
     if rule.entity in _ADDRESSES_OF_MACHINES and _TIMES.fullmatch(text, start, end):
         return False
-    if rule.entity not in AS_WRITTEN and _is_listed(rule.entity, text, start, end):
-        return False
-    is_bare = _BARE.fullmatch(text, start, end) is not None
-    return rule.alone if is_bare else rule.alone_punctuated
+    return rule.entity in AS_WRITTEN or not _is_listed(rule.entity, text, start, end)
 
 
 def _alone(value: str, score: float) -> float:
@@ -144,30 +176,29 @@ def _alone(value: str, score: float) -> float:
     return max(score, CONTEXT_MINIMUM) if score >= least else score
 
 
-def _form_score(entity: str, text: str, start: int, end: int, score: float) -> float:
+def _form_score(entity: str, around: Around, start: int, end: int, score: float) -> float:
     """Judge what is an address of a machine, and what holds no digit; any other match keeps its score."""
+    text = around.text
     if entity not in AS_WRITTEN and not _DIGIT.search(text, start, end):
         return 0.0
     if entity == "IP_ADDRESS":
-        return _address_score(text[start:end], score)
+        return score if around.answer(_is_of_some_machine, text[start:end]) else 0.0
     return 0.0 if entity == "MAC_ADDRESS" and is_dump(text, start, end) else score
 
 
-def _address_score(value: str, score: float) -> float:
-    """Judge an address of a machine.
+def _is_of_some_machine(value: str) -> bool:
+    """Say whether an address is one that a machine can have.
 
     Loopback, unspecified, broadcast and multicast addresses are nobody's. One of a private range is somebody's machine.
     """
     try:
         address = ipaddress.ip_address(_ADDRESS_EXTRAS.sub("", value))
     except ValueError:
-        return 0.0
+        return False
     if is_bytes(value):
-        return 0.0
+        return False
     mapped = getattr(address, "ipv4_mapped", None) or address
-    if mapped.is_loopback or mapped.is_unspecified or mapped.is_multicast or mapped == _BROADCAST:
-        return 0.0
-    return score
+    return not (mapped.is_loopback or mapped.is_unspecified or mapped.is_multicast or mapped == _BROADCAST)
 
 
 def _is_listed(entity: str, text: str, start: int, end: int) -> bool:
@@ -178,19 +209,3 @@ def _is_listed(entity: str, text: str, start: int, end: int) -> bool:
         return True
     # Behind a card's number stand its expiry and its code.
     return entity != "CREDIT_CARD" and _LISTED_BEHIND.match(text, end) is not None
-
-
-def _is_piece(text: str, start: int, end: int) -> bool:
-    """Say whether a match is cut out of a longer run of letters and digits that holds further digits.
-
-    Eleven digits in the middle of a SHA-256 can pass a checksum (of digests, 3 in 100 do); they are no one's number.
-    """
-    before = start
-    while before > max(0, start - _RUN_CHARACTERS) and text[before - 1].isascii() and text[before - 1].isalnum():
-        before -= 1
-    after = end
-    while after < min(len(text), end + _RUN_CHARACTERS) and text[after].isascii() and text[after].isalnum():
-        after += 1
-    glued_before = text[before:start] if text[start].isascii() and text[start].isalnum() else ""
-    glued_after = text[end:after] if text[end - 1].isascii() and text[end - 1].isalnum() else ""
-    return any(character.isdigit() for character in glued_before + glued_after)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from streams.adapters.pii.context import ContextWords
+from streams.adapters.pii.context import Words
 from streams.adapters.pii.rules import CERTAIN, PatternForm
 
 BEFORE: Final = 64
@@ -21,7 +21,7 @@ _REPOSITORIES: Final = ("git@", "hg@", "svn@")
 
 def mail_addresses(
     form: PatternForm, is_address: Callable[[str], bool]
-) -> Callable[[str, ContextWords], Iterable[tuple[int, int, float]]]:
+) -> Callable[[str, Words], Iterable[tuple[int, int, float]]]:
     """Return what looks for addresses.
 
     Args:
@@ -29,7 +29,7 @@ def mail_addresses(
         is_address: Whether a match ends in a public suffix.
     """
 
-    def addresses(text: str, context: ContextWords) -> Iterator[tuple[int, int, float]]:  # noqa: ARG001 - the port's
+    def addresses(text: str, context: Words) -> Iterator[tuple[int, int, float]]:  # noqa: ARG001 - the port's
         past = 0
         sign = text.find(_SIGN)
         while sign >= 0:

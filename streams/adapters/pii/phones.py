@@ -10,12 +10,13 @@ such a word it need not be valid.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import phonenumbers
 
-from streams.adapters.pii.context import ContextWords, is_whole_field
+from streams.adapters.pii.context import Words, is_whole_field
+from streams.adapters.pii.plans import plans_of
 
 STANDS_ALONE: Final = 0.4
 """Score of a number that needs no word beside it: Presidio's own for telephone numbers."""
@@ -33,13 +34,15 @@ MOST_DIGITS_WITHOUT_TRUNK: Final = 11
 
 WINDOW: Final = (
     # Not within a word, a path, a version or a hyphenated identifier; separators can be read in one way only.
-    r"(?<![0-9A-Za-z])(?<![0-9A-Za-z][-_/.])[+(\uff0b]{0,2}\d"
-    r"(?:(?:[ \u00a0]?[().\-/\u2010-\u2015]{1,2}[ \u00a0]?|[ \u00a0]?)\d){6,16}"
+    r"(?<![0-9A-Za-z])(?<![0-9A-Za-z][-_/.])([+(\uff0b]{0,2}\d"
+    r"(?:(?:[ \u00a0]?[().\-/\u2010-\u2015]{1,2}[ \u00a0]?|[ \u00a0]?)\d){6,16})"
     r"(?:,? ?(?:[xX]|[eE]xt\.?|EXT\.?|доб\.?|int\.|anexo) ?\d{1,6})?"
     r"(?![0-9A-Za-z]|[-_][0-9A-Za-z])"
 )
+MARKED: Final = r"[+(\uff0b]\d|\d[ \u00a0().\-/\u2010-\u2015]{1,4}\d|\d,? ?[xXeEдia]"
+"""In every such run that is more than digits."""
+
 _WINDOW: Final = re.compile(WINDOW)
-_EXTENSION: Final = re.compile(r"[,\s]*[a-zA-Zа-я]")
 _NO_NUMBER: Final = re.compile(
     r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.\d{1,3}){3}"  # an address of a machine
     r"|\d+\.\d+"  # a decimal number
@@ -73,32 +76,46 @@ _PLUS: Final = ("+", "(+", "\uff0b", "(\uff0b")
 _REPEATED: Final = 2
 
 
-def telephone_numbers(text: str, context: ContextWords, regions: Sequence[str]) -> Iterator[tuple[int, int, float]]:
-    """Return begin, end and score of the telephone numbers in a text."""
+def telephone_numbers(
+    text: str, words: Words, regions: Sequence[str], is_wanted: Callable[[str], bool] | None = None
+) -> Iterator[tuple[int, int, float]]:
+    """Return begin, end and score of the telephone numbers in a text.
+
+    Args:
+        text: The text.
+        words: The words beside a number.
+        regions: Whose numbering plans are asked.
+        is_wanted: Whether a number, written like this, counts; each does by default.
+    """
+    seen: dict[tuple[str, bool], bool] = {}
     for window in _WINDOW.finditer(text):
         start, end = window.span()
-        number = _EXTENSION.split(window.group(), maxsplit=1)[0]
-        if _NO_NUMBER.fullmatch(number.lstrip("(")) or _is_calculated(number):
-            continue
-        if len(set(_digits(number))) <= _REPEATED:
-            continue
+        number = window[1]
+        begins_line = start == 0 or text[start - 1] == "\n"
         # Words first: they cost less than the plans of all regions, of which a text may hold nothing but numbers.
-        score = STANDS_ALONE if context.beside(text, start, end) else _without_words(text, start, end, number, regions)
-        if score:
-            yield start, end, score
+        if words.beside(text, start, end):
+            stands = _is_number(number)
+        else:
+            if (number, begins_line) not in seen:
+                seen[number, begins_line] = _is_number(number) and _stands(number, regions, begins_line=begins_line)
+            stands = _without_words(text, start, end, number, regions, stands=seen[number, begins_line])
+        if stands and (is_wanted is None or is_wanted(window[0])):
+            yield start, end, STANDS_ALONE
 
 
-def _without_words(text: str, start: int, end: int, number: str, regions: Sequence[str]) -> float:
-    """Return the score of what stands like a number, and beside no word for one."""
-    if _stands(number, regions, begins_line=start == 0 or text[start - 1] == "\n"):
-        is_numbered = number[0] not in _INTERNATIONAL and _NUMBERED.search(
-            text, max(0, start - _BEFORE_NUMBERED), start
-        )
-        return 0.0 if is_numbered else STANDS_ALONE
-    if not is_whole_field(text, start, end):
-        return 0.0
-    stands = (number[0] in "(0" or not number.isdigit()) and _is_written_nationally(number, regions)
-    return STANDS_ALONE if stands else 0.0
+def _is_number(number: str) -> bool:
+    if _NO_NUMBER.fullmatch(number.lstrip("(")) or _is_calculated(number):
+        return False
+    return len(set(_digits(number))) > _REPEATED
+
+
+def _without_words(text: str, start: int, end: int, number: str, regions: Sequence[str], *, stands: bool) -> bool:
+    """Say whether what is written like a number is one beside no word for one."""
+    if stands:
+        return number[0] in _INTERNATIONAL or not _NUMBERED.search(text, max(0, start - _BEFORE_NUMBERED), start)
+    if not is_whole_field(text, start, end) or not _is_number(number):
+        return False
+    return (number[0] in "(0" or not number.isdigit()) and _is_written_nationally(number, regions)
 
 
 def _is_calculated(number: str) -> bool:
@@ -132,11 +149,12 @@ def _is_written_nationally(number: str, regions: Sequence[str]) -> bool:
     trunk = digits[0] == "0" or number[0] == "("
     if not STRONG_DIGITS <= len(digits) <= MOST_DIGITS_WITHOUT_TRUNK + 2 * trunk:
         return False
-    return any(_is_national(digits, region) for region in regions if trunk or region in WITHOUT_TRUNK)
+    candidates = plans_of(tuple(regions)).regions_of(digits)
+    return any(_is_national(digits, region) for region in candidates if trunk or region in WITHOUT_TRUNK)
 
 
 def _digits(number: str) -> str:
-    return "".join(character for character in number if character.isdigit())
+    return "".join(filter(str.isdigit, number))
 
 
 _VALID: Final = "valid"

@@ -16,7 +16,7 @@ from presidio_analyzer.predefined_recognizers import CreditCardRecognizer, ZaMob
 
 from streams.adapters.pii import checksums
 from streams.adapters.pii.addresses import ADDRESS_WORDS, NAMED_FORM, STREET_FORMS, AddressForm
-from streams.adapters.pii.context import ContextWords
+from streams.adapters.pii.context import ContextWords, Words
 from streams.adapters.pii.national import NATIONAL_NUMBERS, PASSPORTS, PLATES, VEHICLES
 from streams.adapters.pii.national_form import Alone, NationalNumber
 from streams.adapters.pii.phones import WINDOW, telephone_numbers
@@ -153,7 +153,7 @@ class TelephoneRecognizer(EntityRecognizer):
     def load(self) -> None:
         """Load nothing."""
 
-    def spans(self, text: str, context: ContextWords) -> Iterator[tuple[int, int, float]]:
+    def spans(self, text: str, context: Words) -> Iterator[tuple[int, int, float]]:
         """Return begin, end and score of what is found."""
         return telephone_numbers(text, context, self.supported_regions)
 
@@ -179,15 +179,23 @@ class ZaLineRecognizer(TelephoneRecognizer):
         self._line = self.LINES[entity]
         self._classify = ZaMobileNumberRecognizer()._classify  # noqa: SLF001 - the one place that tells them apart
 
-    def spans(self, text: str, context: ContextWords) -> Iterator[tuple[int, int, float]]:
+    def spans(self, text: str, context: Words) -> Iterator[tuple[int, int, float]]:
         """Return begin, end and score of the numbers of its kind of line."""
-        for start, end, score in super().spans(text, context):
-            try:
-                number = phonenumbers.parse(text[start:end], "ZA")
-            except phonenumbers.NumberParseException:
-                continue
-            if phonenumbers.region_code_for_number(number) == "ZA" and self._classify(number) == self._line:
-                yield start, end, score
+        seen: dict[str, bool] = {}
+
+        def is_of_line(number: str) -> bool:
+            if number not in seen:
+                seen[number] = self._is_of_line(number)
+            return seen[number]
+
+        return telephone_numbers(text, context, self.supported_regions, is_of_line)
+
+    def _is_of_line(self, written: str) -> bool:
+        try:
+            number = phonenumbers.parse(written, "ZA")
+        except phonenumbers.NumberParseException:
+            return False
+        return phonenumbers.region_code_for_number(number) == "ZA" and self._classify(number) == self._line
 
 
 def own_recognizers(languages: frozenset[str]) -> Iterator[tuple[str, Any]]:

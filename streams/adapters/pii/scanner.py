@@ -15,16 +15,22 @@ import re2
 import regex
 from presidio_analyzer import PatternRecognizer
 
-from streams.adapters.pii.context import LONGEST_WHOLE_FIELD, ContextWords
+from streams.adapters.pii.around import Around
+from streams.adapters.pii.context import ContextWords
 from streams.adapters.pii.index import PatternIndex, WordIndex
-from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRESHOLD, judged
+from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRESHOLD, judged, may_stand
 from streams.adapters.pii.mail import mail_addresses
+from streams.adapters.pii.phones import MARKED
+from streams.adapters.pii.reading import WHOLE, Reading, readable
 from streams.adapters.pii.rules import PatternForm, Rule, compiled_form
 from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH, WORDS_INSTEAD
 
 _HEXADECIMAL: Final = "[0-9A-Fa-f]"
 _COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
 """In every IPv6 address; the patterns of one begin as times of day do."""
+
+
+_NEVER: Final = r"[^\s\S]"
 
 
 class Found(NamedTuple):
@@ -54,26 +60,30 @@ class Scanner:
     """
 
     def __init__(self, recognizers: Iterable[Sequence[Any]]) -> None:
-        self.rules = tuple(rule_of(items) for items in recognizers)
+        self.rules = tuple(rule_of(number, items) for number, items in enumerate(recognizers))
         self._forms: list[tuple[int, PatternForm]] = [
             (number, form) for number, rule in enumerate(self.rules) for form in rule.forms
         ]
         self.index = PatternIndex([form.hint if form.is_shape else form.source for _, form in self._forms])
-        words = [[re2.escape(word) for word in rule.context.words] if rule.needs_word else [] for rule in self.rules]
+        words = [[re2.escape(word) for word in rule.context.words] or [_NEVER] for rule in self.rules]
         hints = [[form.hint] if form.hint and not form.is_shape else [] for _, form in self._forms]
         self.words = WordIndex(words + hints)
 
     def matches(self, text: str, *, indexed: bool = True) -> list[Found]:
         """Return the findings of a text."""
+        positions = self.index.candidates(text) if indexed else range(len(self._forms))
+        if not positions:
+            return []
+        around = Around(text, self.words.there if indexed else None)
         by_rule: dict[int, list[PatternForm]] = {}
-        for position in self._candidates(text) if indexed else range(len(self._forms)):
+        for position in self._candidates(positions, around) if indexed else positions:
             number, form = self._forms[position]
             by_rule.setdefault(number, []).append(form)
         found: set[Found] = set()
         for number, forms in by_rule.items():
             rule = self.rules[number]
-            for match in rule.found(text, forms):
-                score = judged(match, text)
+            for match in rule.found(around, forms, may_stand if indexed else _always):
+                score = judged(match, around)
                 if score >= SCORE_THRESHOLD:
                     found.add(Found(rule.entity, match.start, match.start - match.end, -score))
         return _distinct(sorted(found))
@@ -83,17 +93,21 @@ class Scanner:
         self.index.candidates(text)
         self.words.there(text)
 
-    def _candidates(self, text: str) -> Iterator[int]:
+    def _candidates(self, positions: Iterable[int], around: Around) -> Iterator[int]:
         """Return the forms that may match, of rules that may find something by it."""
-        positions = self.index.candidates(text)
-        if not positions:
-            return
-        there = self.words.there(text)
-        may_be_whole = len(text) <= LONGEST_WHOLE_FIELD
+        text = readable(around.text)
         for position in positions:
-            number, _ = self._forms[position]
-            if (may_be_whole or number in there) and len(self.rules) + position in there:
+            number, form = self._forms[position]
+            rule = self.rules[number]
+            is_alone = not around.is_short and not around.has_words(number)
+            if (is_alone and rule.needs_word) or not around.has_words(len(self.rules) + position):
+                continue
+            if form.may_match(text, marked=is_alone and not rule.alone):
                 yield position
+
+
+def _always(*_: object) -> bool:
+    return True
 
 
 def _distinct(found: Sequence[Found]) -> list[Found]:
@@ -109,7 +123,7 @@ def _distinct(found: Sequence[Found]) -> list[Found]:
     return kept
 
 
-def rule_of(items: Sequence[Any]) -> Rule:
+def rule_of(number: int, items: Sequence[Any]) -> Rule:
     """Return one rule in place of the same recogniser for several languages."""
     first = items[0]
     entity = str(first.supported_entities[0])
@@ -128,13 +142,16 @@ def rule_of(items: Sequence[Any]) -> Rule:
     special = None
     if entity == "EMAIL_ADDRESS":
         special = mail_addresses(forms[0], first.validate_result)
-        forms = (dataclasses.replace(forms[0], hint="@", is_shape=True),)
+        forms = (dataclasses.replace(forms[0], hint="@", is_shape=True, readings=()),)
     elif hasattr(first, "spans"):
         first = copy.copy(first)  # the profile's regions are not every profile's
         first.supported_regions = tuple(dict.fromkeys(code for item in items for code in item.supported_regions))
         special = first.spans
+        readings = (Reading(forms[0].source, forms[0].flags, WHOLE, MARKED),)
+        forms = (dataclasses.replace(forms[0], readings=readings),)
     alone_punctuated = getattr(first, "alone_punctuated", entity not in NEEDS_A_WORD and entity != "CREDIT_CARD")
     return Rule(
+        number,
         first.name,
         entity,
         forms,

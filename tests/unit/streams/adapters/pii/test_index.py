@@ -6,9 +6,10 @@ from functools import cache
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from streams.adapters.pii.around import Around
 from streams.adapters.pii.index import PatternIndex, WordIndex, widened
 from streams.adapters.pii.judgement import judged
 from streams.adapters.pii.rules import Match
@@ -43,6 +44,42 @@ def test_every_pattern_can_be_read() -> None:
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["", " ", " ", "\n"]))
 def test_findings_are_those_of_every_pattern_over_the_whole_text(pieces: list[str], between: str) -> None:
     text = between.join(pieces)
+    assert scanner().matches(text) == scanner().matches(text, indexed=False)
+
+
+WORST = [
+    *("call 555-123-4567 ", "tel 030 1234567 ", "+49 151 2345678 ", "12345678901 ", "123456789 ", "123-45-6789 "),
+    *("card 4111111111111111 ", "1.2.3.4 ", "1.1.", "2001:db8::1 ", "01:23:45:67:89:ab ", "passport AB1234567 "),
+    *(
+        "born 12.03.1984 ",
+        "DE89 3704 0044 0532 0130 00 ",
+        "065 ",
+        "1234 ",
+        "00",
+        "4",
+        "12-",
+        "A1B2C3D4 ",
+        "id 12345678 ",
+    ),
+    *(
+        "RSSMRA85T10A562S ",
+        "12 Elm Street ",
+        "ul. A 1 ",
+        "12 bis rue A ",
+        "jane.doe@example.com ",
+        "X1 ",
+        "1/2 ",
+        "ab:",
+    ),
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(WORST + PIECES), st.sampled_from([1, 1, 2, 5, 30])), min_size=1, max_size=5))
+@example([("1", 97), ("12345678901 ", 2), ("passport ", 1), ("AB1234567 ", 2)])
+@example([("x", 200), ("12 bis rue Victor, ", 1)])
+def test_the_same_of_what_is_repeated(recipe: list[tuple[str, int]]) -> None:
+    text = "".join(piece * count for piece, count in recipe)[:1_500]
     assert scanner().matches(text) == scanner().matches(text, indexed=False)
 
 
@@ -101,10 +138,10 @@ def test_a_wider_pattern_is_cut_short() -> None:
 def test_what_is_judged_grows_with_the_text_alone(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = 0
 
-    def count(match: Match, text: str) -> float:
+    def count(match: Match, around: Around) -> float:
         nonlocal counted
         counted += 1
-        return judged(match, text)
+        return judged(match, around)
 
     monkeypatch.setattr("streams.adapters.pii.scanner.judged", count)
     scanner().matches(piece * 400)
