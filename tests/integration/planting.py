@@ -18,7 +18,7 @@ from pratique.client import Gate
 from pratique.contract.avro import encode
 from pratique.contract.canonical import canonical_bytes
 from pratique.contract.dsse import COMMITMENTS_TYPE, seal
-from pratique.contract.records import CompactionRequested, MemoryRecalled
+from pratique.contract.records import CompactionRequested, MemoryEntry, MemoryRecalled
 from pratique.contract.topics import COMPACTION_REQUESTED, MEMORY_RECALLED
 from pratique.contract.trust import KeyRole
 from tests.fakes.attacks import attack
@@ -221,6 +221,12 @@ class Planter:
         yield "memory of another", replace(made, entries=(replace(made.entries[0], tenant_id="tenant-b"),))
         yield "trace", replace(made, trace_context={word("a recall's trace key"): word("a recall's trace value")})
         yield "late", replace(made, requested_at=1)
+
+    def masked(self) -> list[MemoryEntry]:
+        """Have the client mask a secret in a memory and ask again, and return what came back."""
+        content = f"Deploy with {self._token('a secret that is masked')} on Monday."
+        entry = {"entry_id": "masked", "memory_version": "1", "content": content}
+        return self._gate.recall([entry], [("masked", "1")], task_id=f"task-{uuid.uuid4().hex}", redact=True)
 
     def _recall(self, entries: list[dict[str, str]], expected: list[tuple[str, str]]) -> MemoryRecalled:
         return self._gate.recall_request(entries, expected, task_id=f"task-{uuid.uuid4().hex}")

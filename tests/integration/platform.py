@@ -244,6 +244,10 @@ class Platform:
         (signer,) = self.keys.signers(role, tenant_id)
         return signer
 
+    def files(self) -> list[Path]:
+        """Return every file that the apps, the console and Redis keep; the broker's are elsewhere."""
+        return sorted(path for path in self._state.rglob("*") if path.is_file() and not path.is_symlink())
+
     @property
     def policy(self) -> Path:
         """The development set's folder."""

@@ -96,6 +96,10 @@ class RawLog:
         """Let go of the broker."""
         self._consumer.close()
 
+    def topics(self) -> list[str]:
+        """Return every topic of the broker, those that are its own included."""
+        return sorted(self._consumer.list_topics(timeout=WAIT_S).topics)
+
     def partitions(self, topic: str) -> int:
         """Return a topic's partition count."""
         return len(self._consumer.list_topics(topic, WAIT_S).topics[topic].partitions)

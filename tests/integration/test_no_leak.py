@@ -1,7 +1,8 @@
 """No content leaves the content topics: canaries in every field, and a search of everything the system wrote.
 
 Content is what requests carry beside ids. It may be in the topics of the catalogue that say so, and nowhere else: no
-other topic, no log at its most talkative, no metric, no answer of the console, nothing in Redis.
+other topic, the broker's own included, no log at its most talkative, no metric, no answer of the console, no file that
+apps, console and Redis keep, nothing in Redis.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pratique.contract.avro import decode
 from pratique.contract.digests import request_sha256
 from pratique.contract.records import Verdict
 from pratique.contract.topics import DEAD_LETTER, WORK
+from pratique.redacting import MASK
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_verdicts import TAG
 from streams.domain.policy.documents import NARRATIVE_FIELD_ROOTS
@@ -58,15 +60,18 @@ class Told:
     def __init__(self, platform: Platform, tmp_path: Path) -> None:
         self.platform = platform
         self.canaries = Canaries()
-        self.since: Ends = platform.log.ends(*(topic.name for topic in TOPICS))
+        self.since: Ends = platform.log.ends(*platform.log.topics())
         self.console: dict[str, subprocess.CompletedProcess[str]] = {}
         self._asked: list[Asked] = []
         self._tmp_path = tmp_path
+        self.written = tmp_path / "written"
         platform.publish(
             POLICY, recall={"auto_quarantine": RULE}, deadline_ms=PATIENT_DEADLINE_MS, auto_quarantine=RULE
         )
         with platform.gate(policy_id=POLICY) as gate:
-            self.planted = list(Planter(platform, gate, self.canaries).everything())
+            planter = Planter(platform, gate, self.canaries)
+            self.masked = planter.masked()
+            self.planted = list(planter.everything())
         platform.publish(
             NARRATIVES,
             scan={"field_roots": list(NARRATIVE_FIELD_ROOTS)},
@@ -144,8 +149,34 @@ class Told:
             str(self.platform.policy),
         )
         ask("doctor", "--json")
+        ask("ledger", "verify")
+        for record in self.platform.log.records(*VERDICT_TOPICS, since=self.since):
+            verdict = decode(record.value, Verdict)
+            if verdict.entries:
+                ask("recall", "verify", verdict.verdict_id, "--json")
+                break
+        self._ask_for_an_evaluation()
         with ThreadPoolExecutor() as beside:
             self.console = dict(beside.map(self._answered, self._asked))
+
+    def _ask_for_an_evaluation(self) -> None:
+        """Evaluate rows with canaries, a conversation among them; what is written counts as an answer too."""
+        word = self.canaries.word
+        secret = {"id": "r1", "label": "detect", "text": f"{word('a row')} ghp_{word('a secret in a row')}0123456789AB"}
+        talk = {"id": "r2", "label": "clean", "messages": [{"role": "user", "content": word("a conversation")}]}
+        wrong = {"id": "r3", "label": word("a label that is none"), "text": word("a row that is none")}
+        for corpus, folder, row in (
+            ("corpus", "secrets", secret),
+            ("corpus", "transcripts", talk),
+            ("wrong", "pii", wrong),
+        ):
+            (self._tmp_path / corpus / folder).mkdir(parents=True)
+            (self._tmp_path / corpus / folder / "rows.jsonl").write_text(f"{json.dumps(row)}\n", "utf-8")
+        written = [(f"--{name}", str(self.written / name)) for name in ("rows", "html", "out")]
+        self.written.mkdir()
+        options = [part for pair in written for part in pair]
+        self._ask("eval", "--workers", "1", "--corpus", str(self._tmp_path / "corpus"), "--json", *options)
+        self._ask("eval", "--workers", "1", "--corpus", str(self._tmp_path / "wrong"))
 
     def _lines(self) -> Iterator[str]:
         word = self.canaries.word
@@ -234,6 +265,29 @@ def test_no_other_topic_holds_content(told: Told, topic: str) -> None:
     assert told.canaries.found_in(*headers, *values) == set()
 
 
+def test_no_topic_beyond_the_catalogue_holds_content(told: Told) -> None:
+    """Consumers' offsets with their metadata, and whatever a framework makes for itself."""
+    others = set(told.platform.log.topics()) - {topic.name for topic in TOPICS}
+    records = told.platform.log.records(*others, since=told.since)
+    assert records
+    assert told.canaries.found_in(*(part for record in records for part in (record.key, record.value))) == set()
+
+
+def test_a_memory_comes_back_without_what_was_masked(told: Told) -> None:
+    (memory,) = told.masked
+    assert memory.content == f"Deploy with {MASK} on Monday."
+    assert memory.memory_version.startswith("1+masked.")
+    assert told.canaries.found_in(repr(memory).encode()) == set()
+
+
+def test_no_file_that_is_kept_holds_content(told: Told) -> None:
+    files = told.platform.files()
+    kept = [path for path in (*files, *told.written.iterdir()) if told.canaries.found_in(path.read_bytes())]
+    assert kept == []
+    assert {"rows", "html", "out"} == {path.name for path in told.written.iterdir()}
+    assert told.platform.process("scan").log in files
+
+
 @pytest.mark.parametrize("app", ALL_APPS)
 def test_no_log_holds_content(told: Told, app: str) -> None:
     path = told.platform.process(app).log
@@ -263,6 +317,7 @@ def test_redis_holds_no_content(told: Told) -> None:
     )
     readers: dict[str, Callable[[str], Any]] = {
         "list": lambda key: client.lrange(key, 0, -1),
+        "string": client.get,
         "set": client.smembers,
         "hash": client.hgetall,
     }
@@ -271,13 +326,11 @@ def test_redis_holds_no_content(told: Told) -> None:
     for key in client.scan_iter():
         kind = client.type(key)
         held.append(key)
-        if kind in readers:
-            found = readers[kind](key)
-            held.append(repr(found))
-            if kind == "hash" and "value" in found:  # a verdict in the index
-                held.append(zlib.decompress(base64.b64decode(found["value"])).decode("utf-8", "replace"))
-        else:
-            assert kind == "string", kind
+        assert kind in readers, kind
+        found = readers[kind](key)
+        held.append(repr(found))
+        if kind == "hash" and "value" in found:  # a verdict in the index
+            held.append(zlib.decompress(base64.b64decode(found["value"])).decode("utf-8", "replace"))
     client.close()
     assert held
     assert told.canaries.found_in(*(text.encode() for text in held)) == set()
