@@ -10,7 +10,6 @@ It decodes nothing and knows nothing of disguises: that is the business of the v
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.kingfisher import character_offsets
 from streams.adapters.secrets.digests import is_digest
-from streams.adapters.secrets.families import Family, Match, load_families
+from streams.adapters.secrets.families import Families, Family, Match, load_families
 from streams.adapters.secrets.relaxed import RelaxedCatalogue
 from streams.adapters.secrets.words import FILLER, METADATA
 from streams.domain.scanning.finding import Category, Finding
@@ -43,19 +42,19 @@ class SecretsDetector:
     """The rule families and the relaxed catalogue behind the detector port."""
 
     def __init__(self) -> None:
-        self._families = load_families()
+        families = load_families()
+        self._families = Families(families)
         self._catalogue = RelaxedCatalogue()
-        self._manifest = _manifest(self._families, self._catalogue)
+        self._manifest = _manifest(families, self._catalogue)
         self._warm()
 
     def _warm(self) -> None:
-        """Have RE2 build its automata, as it does on meeting text: workers that are forked later share them."""
+        """Have RE2 build its automata: workers that are forked later share them."""
         for item in files("streams.adapters.secrets").iterdir():
             if item.name.endswith(".py"):
                 text = item.read_bytes()
-                for family in self._families:
-                    for start in range(0, len(text), _WARMING_BYTES):
-                        deque(family.matches(text[start : start + _WARMING_BYTES]), maxlen=0)
+                for start in range(0, len(text), _WARMING_BYTES):
+                    self._families.warm(text[start : start + _WARMING_BYTES])
 
     @property
     def manifest(self) -> DetectorManifest:
@@ -76,7 +75,7 @@ class SecretsDetector:
     def _scan(self, field: Field) -> Iterator[Finding]:
         text = field.value.encode("utf-8")
         try:
-            matches = [match for family in self._families for match in family.matches(text)]
+            matches = list(self._families.matches(text))
             matches += self._catalogue.matches(text)
         except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
             raise DetectorError("secrets failed") from None

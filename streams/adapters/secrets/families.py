@@ -15,6 +15,7 @@ automaton would count through every word for them: their ``needs`` alone decide.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -137,7 +138,7 @@ class Rule:
 class Family:
     """The rules of one file."""
 
-    __slots__ = ("_any", "_apart", "_needed", "_parts", "_together", "about", "body", "name", "rules")
+    __slots__ = ("_any", "_needed", "_parts", "about", "apart", "body", "name", "rules", "together")
 
     def __init__(self, body: dict[str, Any]) -> None:
         """Compile a family from its file's JSON object."""
@@ -145,19 +146,27 @@ class Family:
         self.name = str(body["family"])
         self.about = str(body["about"])
         self.rules = tuple(Rule.of(self.name, rule) for rule in body["rules"])
-        self._apart = tuple(rule for rule in self.rules if rule.apart)
-        self._together = tuple(rule for rule in self.rules if not rule.apart)
-        literals = [re2.escape(literal) for rule in self._apart for literal in rule.needs]
+        self.apart = tuple(rule for rule in self.rules if rule.apart)
+        self.together = tuple(rule for rule in self.rules if not rule.apart)
+        literals = [re2.escape(literal) for rule in self.apart for literal in rule.needs]
         self._needed = re2.compile(b"|".join(literals), _options(capture=False)) if literals else None
-        self._any = _alternation(self._together)
-        parts = [self._together[start : start + _PART] for start in range(0, len(self._together), _PART)]
+        self._any = _alternation(self.together)
+        parts = [self.together[start : start + _PART] for start in range(0, len(self.together), _PART)]
         self._parts = tuple((_alternation(rules), rules) for rules in parts)
 
     def matches(self, text: bytes) -> Iterator[Match]:
         """Yield what the family's rules find in a UTF-8 text, rule by rule."""
+        yield from self.matches_apart(text)
+        yield from self.matches_together(text)
+
+    def matches_apart(self, text: bytes) -> Iterator[Match]:
+        """Yield what the rules find that are run by a literal."""
         if self._needed is not None and self._needed.search(text) is not None:
-            for rule in self._apart:
+            for rule in self.apart:
                 yield from rule.matches(text)
+
+    def matches_together(self, text: bytes) -> Iterator[Match]:
+        """Yield what the others find."""
         found = self._any.search(text)
         if found is not None:
             folded = fold(text)
@@ -165,6 +174,50 @@ class Family:
                 if any_of.search(text, found.start()) is not None:
                     for rule in rules:
                         yield from rule.matches(text, folded, found.start())
+
+
+class Families:
+    """All families, with fewer searches of a text in which nothing is found.
+
+    Searched for once are all literals that rules ``apart`` need, and what any rule of the small families matches: each
+    family looks for its own only where that was found. The alternation of large families is not joined to others: its
+    automaton would outgrow its memory.
+    """
+
+    __slots__ = ("_apart", "_families", "_large", "_needed", "_small", "_together")
+
+    def __init__(self, families: Sequence[Family]) -> None:
+        """Take families as they are loaded."""
+        self._families = tuple(families)
+        self._apart = tuple(family for family in families if family.apart)
+        literals = sorted(
+            {re2.escape(literal) for family in families for rule in family.apart for literal in rule.needs}
+        )
+        self._needed = re2.compile(b"|".join(literals), _options(capture=False))
+        self._small = tuple(family for family in families if len(family.together) < _PART)
+        self._large = tuple(family for family in families if len(family.together) >= _PART)
+        self._together = _alternation([rule for family in self._small for rule in family.together])
+
+    def __iter__(self) -> Iterator[Family]:
+        """Yield the families."""
+        return iter(self._families)
+
+    def warm(self, text: bytes) -> None:
+        """Have RE2 build its automata, those too that a text rarely needs, as it does on meeting text."""
+        deque(self.matches(text), maxlen=0)
+        for family in self._families:
+            deque(family.matches_apart(text) if family in self._large else family.matches(text), maxlen=0)
+
+    def matches(self, text: bytes) -> Iterator[Match]:
+        """Yield what all rules find in a UTF-8 text."""
+        if self._needed.search(text) is not None:
+            for family in self._apart:
+                yield from family.matches_apart(text)
+        for family in self._large:
+            yield from family.matches_together(text)
+        if self._together.search(text) is not None:
+            for family in self._small:
+                yield from family.matches_together(text)
 
 
 def _alternation(rules: Sequence[Rule]) -> Any:  # noqa: ANN401 - re2 comes without types

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams.adapters.secrets.detector import SecretsDetector, outermost
-from streams.adapters.secrets.families import Family, Match, family_files
+from streams.adapters.secrets.families import Families, Match, family_files
 from streams.adapters.secrets.relaxed import relaxed_rules
 from streams.domain.scanning.finding import Category, Finding, check_name
 from streams.domain.scanning.population import Field
@@ -103,10 +103,10 @@ def test_what_lies_within_another_match_is_not_repeated() -> None:
 
 
 def test_an_engine_that_fails_says_nothing_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: Family, text: bytes) -> Iterator[Match]:
+    def fail(_: Families, text: bytes) -> Iterator[Match]:
         raise ValueError(text.decode())
 
-    monkeypatch.setattr(Family, "matches", fail)
+    monkeypatch.setattr(Families, "matches", fail)
     with pytest.raises(DetectorError) as raised:
         find("a planted word")
     assert str(raised.value) == "secrets failed"

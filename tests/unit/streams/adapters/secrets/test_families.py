@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 import re2
 
-from streams.adapters.secrets.families import Family, Rule, family_files, fold, load_families
+from streams.adapters.secrets.families import Families, Family, Rule, family_files, fold, load_families
 
 LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr", "ru", "uk", "zh", "ja", "ko", "ar", "hi"}
 
@@ -16,6 +16,11 @@ LANGUAGES = {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr", "ru", "uk", "
 @cache
 def families() -> tuple[Family, ...]:
     return load_families()
+
+
+@cache
+def together() -> Families:
+    return Families(families())
 
 
 def rules() -> list[tuple[Rule, dict[str, list[str]]]]:
@@ -52,6 +57,13 @@ def test_whatever_a_pattern_matches_holds_what_its_rule_needs(rule: Rule, body: 
         matched = fold(found.group()) if rule.folded else found.group()
         assert not rule.needs or any(literal in matched for literal in rule.needs)
     assert rule.needs or not rule.apart
+
+
+@by_rule
+def test_all_families_find_what_each_of_them_finds(rule: Rule, body: dict[str, list[str]]) -> None:  # noqa: ARG001
+    for text in map(base64.b64decode, [*body["hits"], *body["near_misses"]]):
+        each = {match for family in families() for match in family.matches(text)}
+        assert set(together().matches(text)) == each
 
 
 def test_names_are_unique_and_every_language_speaks_of_passwords_and_codes() -> None:
