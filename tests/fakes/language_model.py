@@ -1,4 +1,4 @@
-"""The English model that tests use: a package of data that requirements/dev.lock pins, never imported (ADR 0027)."""
+"""The English model that tests use: a package of data that requirements/dev.lock pins, never imported (ADR 0028)."""
 
 from __future__ import annotations
 

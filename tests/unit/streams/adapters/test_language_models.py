@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import srsly
 
 from streams.adapters import language_models
 from streams.adapters.language_models import files_sha256, located, verified_folder
@@ -37,9 +39,24 @@ def test_the_installed_package_is_the_pinned_one_and_is_not_imported() -> None:
     assert PACKAGE not in sys.modules
 
 
+def form_of(path: Path) -> str:
+    """Return what a file is, read to its end; raise if it is nothing that is read without running anything."""
+    content = path.read_bytes()
+    if content.startswith(b"\x93NUMPY"):
+        np.load(path, allow_pickle=False)
+        return "array"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        srsly.msgpack_loads(content)
+        return "msgpack"
+    return "text"
+
+
 def test_a_package_of_data_holds_data_alone() -> None:
-    """What was read before it was used: no code, no pickles, nothing that a config could call but spaCy's own."""
+    """What was looked at before it was used: no code, no pickles, nothing that a config could call but spaCy's own."""
     found = located(PACKAGE)
+    assert {form_of(path) for path in found.rglob("*") if path.is_file()} == {"text", "msgpack", "array"}
     names = {path.relative_to(found).as_posix() for path in found.rglob("*") if path.is_file()}
     assert not [name for name in names if name.endswith((".py", ".pyc", ".so", ".pkl", ".pickle"))]
     config = (found / "config.cfg").read_text(encoding="utf-8")
