@@ -114,18 +114,18 @@ class LedgerPartition:
             record = parse_record(entry.record_json)
         except MalformedError as error:
             raise LedgerBrokenError(f"ledger partition {self._partition} holds a malformed record: {error}") from None
-        key = record.key.record_key
+        key, event_id = record.key.record_key, record.event_id  # each is made anew when it is asked for
         known = self._heads.get(key)
         if record_key != key or record.key.partition(self._partition_count) != self._partition:
             raise LedgerBrokenError(f"ledger partition {self._partition} holds a record that is not under its own key")
-        if (entry.revision, entry.event_id) != (record.revision, record.event_id):
+        if (entry.revision, entry.event_id) != (record.revision, event_id):
             raise LedgerBrokenError(f"ledger partition {self._partition} holds an entry that misstates its record")
         if known is not None and known.revision >= record.revision:
             raise LedgerBrokenError(f"ledger partition {self._partition} goes back in an entry's revisions")
         previous = entry.previous_event_id
         head = Head(
             revision=record.revision,
-            event_id=bytes.fromhex(record.event_id),
+            event_id=bytes.fromhex(event_id),
             previous_event_id=None if previous is None else bytes.fromhex(previous),
             quarantined=record.action is Action.ADD,
             key_generation=entry.key_generation,
@@ -362,12 +362,13 @@ class LedgerPartition:
         return command.key.scope is Scope.TENANT and self._counts[command.key.place] >= limit
 
     def _put(self, key: LedgerKey, head: Head) -> None:
-        before = self._heads.get(key.record_key)
+        record_key = key.record_key
+        before = self._heads.get(record_key)
         if before is None:
             self._counts[key.place] += 1
         else:
             self._sum -= int.from_bytes(before.event_id)
-        self._heads[key.record_key] = head
+        self._heads[record_key] = head
         self._sum = (self._sum + int.from_bytes(head.event_id)) % _MODULUS
 
     def _take(self, record_key: bytes) -> None:

@@ -21,6 +21,7 @@ from rich.table import Table
 from infra.stack.paths import ROOT
 from infra.stack.stack import Stack, stack_file_of
 from tests.bench import consistency, detectors, flow, ledger, load, scanning
+from tests.bench.ledger_progress import Progress
 from tests.bench.ledger_records import TENANTS
 from tests.bench.ledger_speed import Bound, LedgerSpeed, bounds
 from tests.bench.load import MakeRequests
@@ -113,7 +114,8 @@ def main() -> int:
             state = Path(folder) / run.title.replace(" ", "-").replace(",", "")
             result[run.title] = _measured(run, state, run.count(arguments.requests))
         Console(stderr=True).print("measuring the ledger")
-        speed = ledger.measure(Path(folder) / "ledger", arguments.fingerprints)
+        progress = Progress(sys.stderr, arguments.output.with_name("bench-ledger.json"))
+        speed = ledger.measure(Path(folder) / "ledger", arguments.fingerprints, told=progress.told)
     Console(stderr=True).print("measuring detectors")
     result["detectors"] = [asdict(item) for item in detectors.speeds(load.texts())]
     result["ledger"] = asdict(speed)

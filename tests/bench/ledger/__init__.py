@@ -3,7 +3,8 @@
 The contract: one ``measure`` is one stack. What each figure is held to is measured beside it, round by round, and the
 ratio is the median of the rounds': a raw Redis with the same keys and values (an entry's key in the view, its newest
 record), a raw consumer of the same topic, a raw transactional producer of the same records. A ledger of ``SMALL``
-fingerprints is asked in the same rounds as the whole one.
+fingerprints is asked in the same rounds as the whole one. What each phase comes to is told as it ends; each
+takes its time for each fingerprint, but for look-ups and transitions, which take the same with any number.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import shutil
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -54,13 +55,20 @@ DAY_MS: Final = 24 * 60 * 60 * 1000
 RAW: Final = "raw."
 
 
-def measure(state: Path, fingerprints: int, transitions: int = TRANSITIONS) -> LedgerSpeed:
+Told = Callable[..., None]
+"""Takes a phase's name, and what it came to by name."""
+
+
+def measure(
+    state: Path, fingerprints: int, transitions: int = TRANSITIONS, told: Told = lambda *_, **__: None
+) -> LedgerSpeed:
     """Measure a ledger of so many fingerprints, of a thousand tenants.
 
     Args:
         state: Folder for the stack.
         fingerprints: How many; so many a tenant that a look-up's 32 are its own.
         transitions: How many more are put in, a round.
+        told: Told what each phase came to.
 
     Raises:
         ValueError: Too few fingerprints.
@@ -71,10 +79,11 @@ def measure(state: Path, fingerprints: int, transitions: int = TRANSITIONS) -> L
     stack = Stack(state, apps=(LEDGER,), with_policy=_curate_all)
     with stack, ledger_raw.raw_redis(state / "raw") as raw:
         stack.supervisor.processes[LEDGER].stop()
-        bench = _Bench(stack, raw, fingerprints)
+        told("a stack is there", fingerprints=fingerprints)
+        bench = _Bench(stack, raw, fingerprints, told)
         with bench.small():
             rates = bench.fill()
-            times = bench.look()
+            told("look-ups", **(times := bench.look()))
         return LedgerSpeed(fingerprints, **times, **rates, **bench.transitions(transitions))
 
 
@@ -92,9 +101,10 @@ def _curate_all(policy: Path) -> None:
 class _Bench:
     """A stack whose ledger app does not run, and a raw Redis beside it."""
 
-    def __init__(self, stack: Stack, raw: Redis, fingerprints: int) -> None:
+    def __init__(self, stack: Stack, raw: Redis, fingerprints: int, told: Told) -> None:
         self._stack = stack
         self._raw = raw
+        self._told = told
         self.settings = Settings.read(stack.supervisor.environment)
         generation = fingerprint_keys(self.settings).current().generation
         self._population = Population(fingerprints, generation, time.time_ns() // 1_000_000)
@@ -122,6 +132,7 @@ class _Bench:
     def fill(self) -> dict[str, float]:
         """Put everything into the topics, build the view anew, and hold that to the raw ones."""
         write(self.settings.bootstrap, self._population, SMALL, self._population.count, self._partitions)
+        self._told("the topics are written")
         consumed, put, rebuilt = [], [], []
         memory: dict[str, float] = {}
         for number in range(ROUNDS):
@@ -133,6 +144,13 @@ class _Bench:
             if number == 0:
                 memory["view_bytes"] = ledger_raw.used_memory(self._client(RedisIdentity.MAINTENANCE)) - self._empty
                 memory["raw_bytes"] = ledger_raw.used_memory(self._raw) - nothing
+            self._told(
+                f"rebuild, round {number + 1} of {ROUNDS}",
+                rebuilt_per_second=rebuilt[-1],
+                raw_consumed_per_second=consumed[-1],
+                raw_written_per_second=put[-1],
+                ratio=rebuilt[-1] / min(consumed[-1], put[-1]),
+            )
         return {
             "rebuilt_per_second": statistics.median(rebuilt),
             "raw_consumed_per_second": statistics.median(consumed),
@@ -187,6 +205,7 @@ class _Bench:
         self._stack.start_app(LEDGER)
         self._stack.wait_until_ready([LEDGER])
         taken_over = time.monotonic() - begun
+        self._told("a writer took over", seconds=taken_over)
         producer = transactional(self.settings.bootstrap, "raw")
         served, raw = [], []
         first = self._population.count
@@ -195,6 +214,7 @@ class _Bench:
             served.append(self._served(first, size))
             raw.append(ledger_raw.transactions_per_second(producer, RAW, made, TRANSACTION))
             first += size
+            self._told(f"{size} transitions", served_per_second=served[-1], raw_per_second=raw[-1])
         return {
             "taken_over_seconds": taken_over,
             "transitions_per_second": statistics.median(served[1:]),

@@ -1,7 +1,7 @@
 """``python -m tests.bench.ledger``: the ledger measured alone, by default with fewer fingerprints than ``make bench``.
 
-The contract: exit 1 where a bound is missed. What is measured is in the package: a process that is started to help does
-not read this file, as it does not with the product's own command.
+The contract: exit 1 where a bound is missed. Each phase is told as it ends, and kept beside the result. What is measured
+is in the package: a process that is started to help does not read this file, as it does not with the product's command.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from infra.stack.paths import ROOT
 from tests.bench.ledger import TRANSITIONS, measure
+from tests.bench.ledger_progress import Progress
 from tests.bench.ledger_speed import bounds
+
+PHASES = ROOT / ".pratique" / "bench-ledger.json"
 
 
 def main() -> int:
@@ -22,9 +26,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.ledger")
     parser.add_argument("--fingerprints", type=int, default=50_000)
     parser.add_argument("--transitions", type=int, default=TRANSITIONS)
+    parser.add_argument("--phases", type=Path, default=PHASES, help="file that keeps what each phase came to")
     arguments = parser.parse_args()
+    progress = Progress(sys.stderr, arguments.phases)
     with tempfile.TemporaryDirectory(prefix="pratique-bench-") as folder:
-        speed = measure(Path(folder) / "stack", arguments.fingerprints, arguments.transitions)
+        speed = measure(Path(folder) / "stack", arguments.fingerprints, arguments.transitions, progress.told)
     found = bounds(speed)
     sys.stdout.write(json.dumps({**asdict(speed), "bounds": [asdict(bound) for bound in found]}, indent=2) + "\n")
     return 0 if all(bound.is_kept for bound in found) else 1
