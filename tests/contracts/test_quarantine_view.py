@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
 from pratique.errors import UnavailableError
 from streams.adapters.redis_connect import RedisIdentity
-from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, index_member, meta_key
-from streams.adapters.redis_ledger import Step, ViewConflictError, ViewMaintenance
+from streams.adapters.redis_keys import POINTER, Pointer, count_field, entry_key, index_key, index_member, meta_key, tag
+from streams.adapters.redis_ledger import RedisLedger, Step, ViewConflictError, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action, QuarantineRecord
@@ -290,6 +293,41 @@ def test_steps_before_an_entry_that_is_no_list_are_applied_and_counted(
         server.ledger.apply(*PLACE, steps)
     assert server.ledger.applied(*PLACE) == 1
     assert view.look_up(TENANT, {"g1": [ONE]}).known == {ONE}
+
+
+@given(st.lists(st.tuples(st.sampled_from((ONE, TWO, THREE)), st.sampled_from(("g1", "g2"))), max_size=24))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_steps_of_one_call_come_to_what_they_come_to_alone(server: ViewServer, moved: list[tuple[str, str]]) -> None:
+    """Each fingerprint is put in and taken out in turn, under this or that generation."""
+    revisions: Counter[str] = Counter()
+    steps = []
+    for at, (fingerprint, generation) in enumerate(moved):
+        revisions[fingerprint] += 1
+        action = Action.ADD if revisions[fingerprint] % 2 else Action.REMOVE
+        made = record(action, revisions[fingerprint], fingerprint=fingerprint)
+        steps.append(Step(made.key, made.text, generation, at, at + 1))
+    held = []
+    for call_steps in (1, len(steps) + 1):
+        server.reset()
+        RedisLedger(server.admin, server.admin, call_steps=call_steps).apply(*PLACE, steps)
+        counts = {name: count for name, count in server.admin.hgetall(META).items() if count != "0"}
+        counts.pop("refreshed_ms")
+        mine = {key: value for key, value in snapshot(server).items() if key.startswith(tag(*PLACE))}
+        held.append({**mine, META: counts})
+    assert held[0] == held[1]
+
+
+def test_steps_before_an_index_that_is_no_set_are_applied_and_counted(
+    server: ViewServer, view: RedisQuarantineView
+) -> None:
+    server.admin.hset(index_key(*PLACE, "tenant", TENANT, "g2"), "no", "set")
+    two, three = record(fingerprint=TWO), record(fingerprint=THREE)
+    generations = ((ADD, "g1"), (two, "g1"), (three, "g2"))
+    steps = [Step(made.key, made.text, name, at, at + 1) for at, (made, name) in enumerate(generations)]
+    with pytest.raises(UnavailableError):
+        server.ledger.apply(*PLACE, steps)
+    assert server.ledger.applied(*PLACE) == 2
+    assert view.look_up(TENANT, {"g1": [ONE, TWO]}).known == {ONE, TWO}
 
 
 def test_retired_generation_counts_no_more_whatever_it_holds(server: ViewServer, view: RedisQuarantineView) -> None:

@@ -1,7 +1,7 @@
 """``python -m tests.bench.ledger``: the ledger measured alone, by default with fewer fingerprints than ``make bench``.
 
-The contract: exit 1 where a bound is missed. Each phase is told as it ends, and kept beside the result. What is measured
-is in the package: a process that is started to help does not read this file, as it does not with the product's command.
+The contract: exit 1 where a bound is missed. Each phase is told as it ends, and kept in a file. What is measured
+is in the package: a process that is started to help does not read this file, as with the product's own command.
 """
 
 from __future__ import annotations
