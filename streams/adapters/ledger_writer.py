@@ -20,7 +20,7 @@ offset that the partition stands at once more.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -319,16 +319,19 @@ class LedgerWriter:
 
     def _load(self, partition: int) -> LedgerPartition:
         state = LedgerPartition(partition, self._partition_count, self._limits)
-        low, end = self._log.bounds(self._topics.ledger, partition)
-        if low > 0:  # compaction leaves the first offset where it is; only deletion moves it
-            raise LedgerBrokenError(f"ledger partition {partition} begins at offset {low}: its beginning was deleted")
-        for record in self._log.read(self._topics.ledger, partition, low, end):
+        for record in self._whole("ledger", self._topics.ledger, partition):
             state.load(record.key, read_entry(record.value))
-        for record in self._log.read(self._topics.review, partition, *self._log.bounds(self._topics.review, partition)):
+        for record in self._whole("review", self._topics.review, partition):
             state.load_review(record.key, read_review(record.value))
         newest = self._log.newest(self._topics.audit, partition)
         state.check(None if newest is None else read_audit(newest.value))
         return state
+
+    def _whole(self, role: str, topic: str, partition: int) -> Iterator[ReadRecord]:
+        low, end = self._log.bounds(topic, partition)
+        if low > 0:  # compaction leaves the first offset where it is; only deletion moves it
+            raise LedgerBrokenError(f"{role} partition {partition} begins at offset {low}: its beginning was deleted")
+        return self._log.read(topic, partition, low, end)
 
     def _agreed_count(self) -> int:
         names = (self._topics.commands, self._topics.ledger, self._topics.audit, self._topics.review)
