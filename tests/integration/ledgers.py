@@ -20,7 +20,13 @@ from typing import Any, Final, Self, cast
 
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported without saying so
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 
 from infra.stack.paths import ROOT
 from pratique.contract.avro import decode
@@ -28,6 +34,7 @@ from pratique.contract.records import AuditEntry, LedgerEntry
 from streams.adapters.kafka_admin import KafkaAdmin
 from streams.domain.quarantine.automatic import AutomaticAddition
 from streams.domain.quarantine.command import Command, sign_command
+from streams.domain.quarantine.generation import Retirement, sign_retirement
 from streams.domain.quarantine.record import Action
 from tests.integration.raw import WAIT_S, until
 from tests.unit.streams.domain.quarantine.builders import command, signer
@@ -114,6 +121,16 @@ class Ledger:
         """Sign and send commands, in order."""
         self.send_envelopes((made, sign_command(made, signer(key_id))) for made in commands)
 
+    def retire(self, partition: int, generation: str) -> None:
+        """Send a global curator's command to retire a generation of the key in a partition."""
+        until_ms = self.now_ms + 3_600_000
+        made = Retirement(partition, generation, "ada", "login-1", "rotated", self.now_ms - 1000, until_ms)
+        envelope = sign_retirement(made, signer("global"))
+        self.sent.append(envelope)
+        producer = Producer({**self._connection, "enable.idempotence": True, "acks": "all"})
+        producer.produce(self.topic("commands"), envelope, made.record_key, partition=partition)
+        assert producer.flush(WAIT_S) == 0
+
     def send_envelopes(self, envelopes: Iterable[tuple[Command | AutomaticAddition, bytes]]) -> None:
         """Send envelopes under the keys of commands."""
         producer = Producer({**self._connection, "enable.idempotence": True, "acks": "all"})
@@ -166,6 +183,17 @@ class Ledger:
         admin = KafkaAdmin(self._connection)
         served = admin.committed(self.name, self.topic("commands"), self.partitions)
         return len(self.sent) - sum(served.values())
+
+    def clean_often(self) -> None:
+        """Have the broker look for what it can compact twice a second; it waits for 15 s otherwise."""
+        often = ConfigEntry("log.cleaner.backoff.ms", "500", incremental_operation=AlterConfigOpType.SET)
+        client = self._admin
+        brokers = [
+            ConfigResource(ResourceType.BROKER, str(number), incremental_configs=[often])
+            for number in client.list_topics(timeout=WAIT_S).brokers
+        ]
+        for future in client.incremental_alter_configs(brokers).values():
+            future.result(WAIT_S)
 
     # -- harm --------------------------------------------------------------------------------------------------------
 

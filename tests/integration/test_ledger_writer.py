@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from streams.adapters.ledger_writer import GIVEN, STEPS
+from streams.domain.quarantine.record import Action
 from tests.integration.ledgers import Ledger, chains
 from tests.integration.raw import until
 
@@ -129,6 +132,7 @@ def test_compaction_leaves_the_newest_revision_of_each_key(kafka: KafkaContainer
         "compression.type": "uncompressed",
     }
     with Ledger(kafka.bootstrap, tmp_path, partitions=1, batch_records=500, configuration=eager) as ledger:
+        ledger.clean_often()
         writer = ledger.write()
         ledger.send(chains(ledger, 4000))
         ledger.await_served()
@@ -140,6 +144,48 @@ def test_compaction_leaves_the_newest_revision_of_each_key(kafka: KafkaContainer
         ledger.write()
         ledger.await_served()
         ledger.check(accepted=4007, is_compacted=True)
+
+
+def test_retired_generation_is_compacted_away(kafka: KafkaContainer, tmp_path: Path) -> None:
+    """No record of it is left, not even a tombstone, and whoever takes over knows that it is retired."""
+    eager = {
+        "segment.ms": "100",
+        "min.cleanable.dirty.ratio": "0.01",
+        "min.compaction.lag.ms": "0",
+        "delete.retention.ms": "0",
+    }
+    old, new = "2026-1", "2027-1"
+    with Ledger(kafka.bootstrap, tmp_path, partitions=1, configuration=eager) as ledger:
+        ledger.clean_often()
+        before = [ledger.command(Action.ADD, 0, fingerprint=f"{number:064x}") for number in range(8)]
+        carried = [
+            replace(
+                ledger.command(Action.ADD, 0, fingerprint=f"f{number:063x}", key_generation=new),
+                replaces=item.key.fingerprint,
+            )
+            for number, item in enumerate(before)
+        ]
+        ledger.send([*before, *carried])
+        ledger.retire(0, old)
+        writer = ledger.write()
+        ledger.await_served()
+        assert [entry.retired for entry in ledger.audit()][-1] == (old,)
+        fillers = itertools.count()
+
+        def is_gone() -> bool:
+            made = ledger.command(Action.ADD, 0, fingerprint=f"e{next(fillers):063x}", key_generation=new)
+            ledger.send([made])  # only what is written begins another segment
+            ledger.await_served()
+            return not {record.key for record in ledger.records("ledger")} & {item.key.record_key for item in before}
+
+        until(is_gone, "nothing of the retired generation is left")
+        assert writer.terminate() == 0
+
+        ledger.send(before[:1])
+        assert ledger.serve() == 0  # topic and audit agree, or it would not start
+        assert ledger.audit()[-1].reason_code == "LEDGER_GENERATION_DIFFERS"
+        assert {entry.key_generation for entry in ledger.entries()} == {new}
+        assert {item.key.record_key for item in carried} <= set(ledger.heads())
 
 
 def test_ledger_topic_made_anew_is_refused(ledger: Ledger) -> None:
