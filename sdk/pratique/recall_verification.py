@@ -76,7 +76,8 @@ class RecallExpectation(Expected):
         Raises:
             VerdictRefusedError: It is of other entries, or admits what it may not.
         """
-        if (verdict.compacted_output_sha256, verdict.rendered_policy_sha256, verdict.fallback) != (None, None, None):
+        compactions = (verdict.compacted_output_sha256, verdict.rendered_policy_sha256, verdict.fallback)
+        if compactions != (None, None, None) or verdict.accepted_text_sha256s:
             raise VerdictRefusedError("verdict on a recall speaks of a summary", check="binding")
         if verdict.entries is None:
             raise VerdictRefusedError("verdict on a recall names no entries", check="entries")

@@ -140,6 +140,14 @@ class Expectation(Expected):
         """The candidate's narrative; null where it has none."""
         return None if self._candidate is None else narrative_of(self._candidate[0])
 
+    @cached_property
+    def text_sha256s(self) -> tuple[str, ...]:
+        """Canonical digests of the candidate's summary and narrative; empty where it has none."""
+        candidate = None if self._candidate is None else self._candidate[0]
+        summary = candidate.get("summary_text") if isinstance(candidate, Mapping) else None
+        texts = (summary, self.narrative_text)
+        return tuple(canonical_sha256(text) for text in texts if isinstance(text, str))
+
     def check(self, verdict: Verdict) -> None:
         """Check outcome and event.
 
@@ -224,7 +232,10 @@ def _check_outcome(verdict: Verdict, expected: Expectation) -> None:
     output = verdict.compacted_output_sha256
     if output is not None and output != expected.compacted_output_sha256:
         raise VerdictRefusedError("compacted_output_sha256 is not the candidate's", check="binding")
-    if verdict.outcome is not VerdictOutcome.ACCEPTED:
+    accepted = verdict.outcome is VerdictOutcome.ACCEPTED
+    if verdict.accepted_text_sha256s not in {(), expected.text_sha256s if accepted else ()}:
+        raise VerdictRefusedError("accepted_text_sha256s are not of the candidate's texts", check="binding")
+    if not accepted:
         return
     if output is None or verdict.rendered_policy_sha256 is None:
         raise VerdictRefusedError("acceptance names no output or no rendered policy", check="acceptance")

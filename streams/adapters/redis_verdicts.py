@@ -1,7 +1,7 @@
-"""The index of verdicts in Redis: signed verdicts as they were published, by tenant and id or accepted output.
+"""The index of verdicts in Redis: signed verdicts as they were published, by tenant and id or accepted text.
 
 The contract: Redis is believed nothing. Each entry holds the verdict's bytes and its signature, and whoever looks one
-up verifies the gate's key over them, and that it is the verdict of that tenant and id, or of that accepted output's
+up verifies the gate's key over them, and that it is the verdict of that tenant and id, or accepted what has that
 digest: what is forged, altered or put under another name is as if it were not there. What Redis can do is withhold. An
 entry goes after its time.
 
@@ -16,6 +16,7 @@ import binascii
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -58,7 +59,7 @@ class PublishedVerdict:
     Attributes:
         tenant_id: Its tenant.
         verdict_id: Its id.
-        output_sha256: Digest of what it accepted; null where it accepted nothing.
+        accepted: Digests of what it accepted, the output and its texts; empty where it accepted nothing.
         topic: The topic that it was published to.
         signature: The gate's.
         value: Its bytes.
@@ -66,7 +67,7 @@ class PublishedVerdict:
 
     tenant_id: str
     verdict_id: str
-    output_sha256: str | None
+    accepted: tuple[str, ...]
     topic: str
     signature: Signature
     value: bytes
@@ -105,6 +106,25 @@ class RedisVerdictIndex:
                 found[name] = ancestor
         return found
 
+    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str]:
+        """Return those of some digests whose texts verdicts accepted; see ``VerdictIndex``.
+
+        More than are looked up are believed: it costs trust alone.
+        """
+        names = list(dict.fromkeys(digests))
+        if not names or self._monotonic() < self._unasked_until:
+            return frozenset()
+        pipeline = self._client.pipeline(transaction=False)
+        for name in names:
+            pipeline.hmget(entry_key(tenant_id, name), [VERDICT_ID])
+        try:
+            stated = pipeline.execute()
+        except REDIS_ERRORS:
+            self._unasked_until = self._monotonic() + UNASKED_SECONDS
+            return frozenset()
+        there = [name for name, (verdict_id,) in zip(names, stated, strict=True) if verdict_id is not None]
+        return self.look_up(tenant_id, there).keys() | set(there[MAX_REASONS:])
+
     def _found(self, tenant_id: str, name: str) -> Ancestor | None:
         *fields, verdict_id = self._asked(tenant_id, name)
         if verdict_id is not None:
@@ -114,7 +134,7 @@ class RedisVerdictIndex:
         if verdict is None or verdict.tenant_id != tenant_id or verdict.origin is not Origin.COMPACTION:
             return None
         accepted = verdict.outcome is VerdictOutcome.ACCEPTED
-        if name != verdict.verdict_id and not (accepted and name == verdict.compacted_output_sha256):
+        if name != verdict.verdict_id and name not in accepted_by(verdict):
             return None
         return Ancestor(accepted, verdict.trust)
 
@@ -194,13 +214,21 @@ class RedisVerdictWriter:
             )
             pipeline.hset(key, mapping=dict(zip(FIELDS, stated, strict=True)))
             pipeline.pexpire(key, self._kept_ms)
-            if item.output_sha256 is not None:
-                alias = entry_key(item.tenant_id, item.output_sha256)
+            for digest in item.accepted:
+                alias = entry_key(item.tenant_id, digest)
                 pipeline.hset(alias, VERDICT_ID, item.verdict_id)
                 pipeline.pexpire(alias, self._kept_ms)
         _asked(pipeline.execute)
         # By itself, and last: what is said to be read was written.
         _asked(lambda: self._client.hset(POSITIONS, place, str(following)))
+
+
+def accepted_by(verdict: Verdict) -> tuple[str, ...]:
+    """Return the digests of what a verdict accepted: of the output, and of each text of it."""
+    output = verdict.compacted_output_sha256
+    if verdict.outcome is not VerdictOutcome.ACCEPTED or output is None:
+        return ()
+    return output, *verdict.accepted_text_sha256s
 
 
 def entry_key(tenant_id: str, name: str) -> str:

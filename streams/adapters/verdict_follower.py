@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from pratique.contract import avro
-from pratique.contract.records import Origin, Verdict, VerdictOutcome
+from pratique.contract.records import Origin, Verdict
 from pratique.contract.signing import Signature
 from pratique.errors import MalformedError, SignatureInvalidError
 from streams.adapters.beside import Beside
 from streams.adapters.kafka_log import KafkaLog, ReadRecord
-from streams.adapters.redis_verdicts import PublishedVerdict, RedisVerdictWriter
+from streams.adapters.redis_verdicts import PublishedVerdict, RedisVerdictWriter, accepted_by
 from streams.application.ports.metrics import Metrics
 
 PAUSE_SECONDS: Final = 1.0
@@ -86,8 +86,9 @@ def published_verdict(record: ReadRecord) -> PublishedVerdict | None:
         return None
     if verdict.origin is not Origin.COMPACTION or record.value is None:
         return None
-    output = verdict.compacted_output_sha256 if verdict.outcome is VerdictOutcome.ACCEPTED else None
-    return PublishedVerdict(verdict.tenant_id, verdict.verdict_id, output, record.topic, signature, record.value)
+    return PublishedVerdict(
+        verdict.tenant_id, verdict.verdict_id, accepted_by(verdict), record.topic, signature, record.value
+    )
 
 
 def following(follower: VerdictFollower, metrics: Metrics) -> Beside:

@@ -155,6 +155,7 @@ class IntakeStep:
             value,
             pin=lambda: self._pin(request, now_ms),
             look_up=lambda: self._index.look_up(request.tenant_id, request.lineage) if request.lineage else {},
+            recognise=lambda digests: self._index.recognise(request.tenant_id, digests),
             within_quota=within_quota,
             now_ms=now_ms,
         )

@@ -11,6 +11,7 @@ It reads no policy itself: the shell pins the set and hands it in, or the error 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
@@ -33,7 +34,7 @@ from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.contract.trust import KeyRole, TrustedKey, TrustTarget
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
-from streams.domain.compaction.lineage import Ancestor, follow
+from streams.domain.compaction.lineage import Ancestor, digests_of, follow
 from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet, UnfollowedLineage
 from streams.errors import (
     CommitmentsMissingError,
@@ -170,6 +171,7 @@ def admit_compaction(
     within_quota: bool,
     now_ms: int,
     look_up: Callable[[], Mapping[str, Ancestor]] = dict,
+    recognise: Callable[[Sequence[str]], AbstractSet[str]] = lambda _: frozenset(),
 ) -> Admission:
     """Open an authentic compaction request.
 
@@ -180,6 +182,8 @@ def admit_compaction(
         within_quota: Whether the tenant's quota had room.
         now_ms: When intake looked at it, milliseconds since the epoch.
         look_up: Returns the verdicts of its lineage that are known; called only if it is not refused before.
+        recognise: Returns those of some digests whose texts verdicts accepted; called only where it could change
+            something.
     """
     reasons = message_reasons(request)
     population = None if reasons else _population(request.source_messages)
@@ -197,11 +201,26 @@ def admit_compaction(
     oversize = oversize_reasons(request, len(value), pinned.policy_set.compaction)
     if oversize:
         return _refused(request, key, oversize, pinned, now_ms)
-    followed = follow(request.source_messages, request.lineage, look_up())
-    if followed.reasons and pinned.policy_set.compaction.unfollowed_lineage is UnfollowedLineage.QUARANTINE:
+    refuses = pinned.policy_set.compaction.unfollowed_lineage is UnfollowedLineage.QUARANTINE
+    recognised = _recognised(request, recognise, refuses=refuses)
+    followed = follow(request.source_messages, request.lineage, look_up(), recognised)
+    if followed.reasons and refuses:
         return _refused(request, key, followed.reasons, pinned, now_ms)
     work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)
     return Admission(_opened(request, key, (), pinned, now_ms, followed.trust), work)
+
+
+def _recognised(
+    request: CompactionRequested, recognise: Callable[[Sequence[str]], AbstractSet[str]], *, refuses: bool
+) -> frozenset[int]:
+    """Return the places of messages that are what a verdict accepted; none where that would change nothing."""
+    messages = request.source_messages
+    untrusted = any(message.provenance is not Provenance.TRUSTED for message in messages)
+    if request.lineage or (untrusted and not refuses):
+        return frozenset()
+    digests = [digests_of(message) for message in messages]
+    known = recognise([digest for one in digests for digest in one])
+    return frozenset(place for place, one in enumerate(digests) if not known.isdisjoint(one))
 
 
 def _population(messages: Sequence[SourceMessage]) -> str:

@@ -68,7 +68,7 @@ def check_verdicts(view: View, place: str) -> None:
     """The index of verdicts lies beside the view, and neither's identity reaches the other's keys."""
     index, lookup = view.client(RedisIdentity.VERDICT_INDEX), view.client(RedisIdentity.LOOKUP)
     writer = RedisVerdictWriter(index, 60_000)
-    item = PublishedVerdict("tenant-a", ONE, EVERYONES, "topic", Signature("gate", b"signed"), b"verdict")
+    item = PublishedVerdict("tenant-a", ONE, (EVERYONES,), "topic", Signature("gate", b"signed"), b"verdict")
     writer.write([item], "topic/0", 7)
     assert writer.positions() == {"topic/0": 7}
     key = verdict_key("tenant-a", ONE)

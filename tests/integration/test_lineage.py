@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pratique.context import MARKER
 from pratique.contract.records import Provenance, Verdict
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_verdicts import FIELDS, POSITIONS, entry_key
@@ -88,6 +89,16 @@ def test_trust_goes_from_compaction_to_compaction(platform: Platform) -> None:
                 refused = compact(demanding, sources, lineage)
                 assert [(item.code, item.path) for item in refused.reasons] == [("LINEAGE_UNKNOWN", path)]
                 assert [turn["role"] for turn in refused.context] == ["system", "user", "user"]  # the turns' tail
+
+        # Its marker left out, the summary is recognised; so is the candidate that it was in.
+        bare = [{**sources[0], "content": first.context[1]["content"].removeprefix(MARKER)}, sources[1]]
+        whole = [{**sources[0], "content": gate.draft([USER], KEEPS, task_id="any")}, sources[1]]
+        for handed in (bare, whole):
+            assert verdict_of(compact(gate, handed)).trust is UNTRUSTED
+            refused = compact(demanding, handed)
+            assert [(item.code, item.path) for item in refused.reasons] == [("LINEAGE_UNKNOWN", "source_messages[0]")]
+            assert verdict_of(compact(gate, handed, [first_id])).trust is TRUSTED
+        assert verdict_of(compact(stranger, bare)).trust is TRUSTED  # another tenant's verdicts are nobody else's
 
         # An untrusted source stays one through every compaction after it.
         tainted = verdict_of(compact(gate, [USER, TOOL]))

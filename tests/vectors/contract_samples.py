@@ -142,6 +142,7 @@ VERDICT: Final = Verdict(
     decided_at=AT_MS + 1,
     valid_until=AT_MS + 600_001,
     versions={"verifier": "1"},
+    accepted_text_sha256s=("7" * 64,),
 )
 
 RECORDS: Final[dict[str, object]] = {

@@ -371,7 +371,12 @@ class LedgerView:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate decided about one request."""
+    """What the gate decided about one request.
+
+    Attributes:
+        accepted_text_sha256s: Canonical digests of the texts that it lets into a context: the summary's, then the
+            narrative's; empty where it accepted none, and in verdicts of a release before they were stated.
+    """
 
     verdict_id: str
     origin: Origin
@@ -401,6 +406,7 @@ class Verdict:
     decided_at: int
     valid_until: int
     versions: Mapping[str, str]
+    accepted_text_sha256s: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,20 @@ and never keeps a caller waiting for long: whoever gets no answer goes on with l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from streams.domain.compaction.lineage import Ancestor
 
 
 class VerdictIndex(Protocol):
-    """The verdicts on compactions, by id, and by the digest of the output that one accepted."""
+    """The verdicts on compactions, by id, and by the digest of what one accepted: the output, or a text of it."""
 
     def look_up(self, tenant_id: str, names: Sequence[str]) -> Mapping[str, Ancestor]:
         """Return those of a tenant's verdicts that are known, each believed by its signature."""
+
+    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str]:
+        """Return those of some digests whose texts a tenant's verdicts are known to have accepted."""
 
 
 class NoIndex:
@@ -26,3 +30,7 @@ class NoIndex:
     def look_up(self, tenant_id: str, names: Sequence[str]) -> Mapping[str, Ancestor]:  # noqa: ARG002 - the port's
         """Return nothing."""
         return {}
+
+    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str]:  # noqa: ARG002 - the port's
+        """Return nothing."""
+        return frozenset()

@@ -49,7 +49,14 @@ def conclude(opened: Stated, held: Mapping[EvidenceKind, Receipt], *, accepted: 
         event=_event(opened, head, held, accepted=accepted),
         compacted_output_sha256=None if consistency is None else consistency.compacted_output_sha256,
         fallback=None if accepted or keep is None else Fallback(keep),
+        accepted_text_sha256s=_accepted_texts(consistency) if accepted else (),
     )
+
+
+def _accepted_texts(receipt: Receipt | None) -> tuple[str, ...]:
+    body = None if receipt is None else body_of(receipt)
+    digests = () if body is None else (body.get("compacted_summary_sha256"), body.get("narrative_sha256"))
+    return tuple(digest for digest in digests if isinstance(digest, str))
 
 
 def _unbound(opened: Stated, kind: EvidenceKind, held: Mapping[EvidenceKind, Receipt]) -> list[str]:

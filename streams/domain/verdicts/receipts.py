@@ -30,6 +30,7 @@ class Conclusion:
     entries: tuple[EntryVerdict, ...] | None = None
     fallback: Fallback | None = None
     ledger_view: LedgerView | None = None
+    accepted_text_sha256s: tuple[str, ...] = ()
 
 
 def opened_of(stated: Stated) -> Opened:

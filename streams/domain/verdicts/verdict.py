@@ -197,4 +197,5 @@ def _verdict(
         decided_at=decided_at,
         valid_until=decided_at + head.valid_ms,
         versions={name: version for receipt in held.values() for name, version in sorted(receipt.versions.items())},
+        accepted_text_sha256s=conclusion.accepted_text_sha256s,
     )

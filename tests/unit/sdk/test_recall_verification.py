@@ -89,6 +89,7 @@ REASON = StatedReason("SECRET", "entries[0].content", "kingfisher", "HIGH")
         (lambda it: replace(it, source_population_sha256="0" * 64), "binding"),
         (lambda it: replace(it, source_population_sha256=None), "binding"),
         (lambda it: replace(it, compacted_output_sha256="0" * 64), "binding"),
+        (lambda it: replace(it, accepted_text_sha256s=("0" * 64,)), "binding"),
         (lambda it: replace(it, rendered_policy_sha256="0" * 64), "binding"),
         (lambda it: replace(it, fallback=Fallback(("m1",))), "binding"),
         (lambda it: replace(it, entries=None), "entries"),

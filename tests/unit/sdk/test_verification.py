@@ -130,6 +130,7 @@ def test_unsigned_record_is_refused() -> None:
         {"subject_sha256": "0" * 64},
         {"source_population_sha256": "0" * 64},
         {"compacted_output_sha256": "0" * 64},
+        {"accepted_text_sha256s": ("0" * 64,)},
     ],
 )
 @pytest.mark.parametrize("outcome", VerdictOutcome)

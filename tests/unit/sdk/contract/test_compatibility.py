@@ -195,4 +195,5 @@ def _verdict() -> dict[str, Any]:
         "decided_at": 1,
         "valid_until": 2,
         "versions": {},
+        "accepted_text_sha256s": [],
     }

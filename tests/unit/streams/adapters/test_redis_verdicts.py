@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,13 +25,14 @@ from streams.adapters.redis_verdicts import (
     entry_key,
 )
 from streams.adapters.verdict_follower import VerdictFollower, published_verdict
-from streams.domain.compaction.lineage import Ancestor
+from streams.domain.compaction.lineage import MAX_REASONS, Ancestor
 from tests.fakes.evidence import GATE, NOW_MS, PUBLISHER, TENANT, TRUST
 from tests.fakes.steps import FakeMetrics
 from tests.vectors.contract_samples import VERDICT
 
 KEPT_MS = 1000
 OUTPUT = "a" * 64
+SUMMARY, NARRATIVE = "d" * 64, "e" * 64
 ACCEPTED = replace(
     VERDICT,
     verdict_id="1" * 64,
@@ -39,6 +40,7 @@ ACCEPTED = replace(
     outcome=VerdictOutcome.ACCEPTED,
     tenant_id=TENANT,
     compacted_output_sha256=OUTPUT,
+    accepted_text_sha256s=(SUMMARY, NARRATIVE),
     trust=Provenance.TRUSTED,
     decided_at=NOW_MS,
 )
@@ -54,31 +56,49 @@ class FakeRedis:
         self.asked = 0
 
     def hmget(self, key: str, fields: list[str]) -> list[str | None]:
-        self._answer()
+        self.answer()
         return [self.hashes.get(key, {}).get(name) for name in fields]
 
     def hgetall(self, key: str) -> dict[str, str]:
-        self._answer()
+        self.answer()
         return self.hashes.get(key, {})
 
     def hset(self, key: str, name: str | None = None, value: str = "", mapping: dict[str, str] | None = None) -> None:
-        self._answer()
+        self.answer()
         self.hashes.setdefault(key, {}).update(mapping or {str(name): value})
 
     def pexpire(self, key: str, life: int) -> None:
         self.lives[key] = life
 
-    def pipeline(self, *, transaction: bool) -> FakeRedis:
+    def pipeline(self, *, transaction: bool) -> FakePipeline:
         assert not transaction
-        return self
+        return FakePipeline(self)
 
-    def execute(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
+    def answer(self) -> None:
         self.asked += 1
         if self.away:
             raise RedisConnectionError
+
+
+class FakePipeline:
+    """Commands that are sent together."""
+
+    def __init__(self, redis: FakeRedis) -> None:
+        self.redis = redis
+        self.commands: list[Callable[[], Any]] = []
+
+    def hmget(self, key: str, fields: list[str]) -> None:
+        self.commands.append(lambda: [self.redis.hashes.get(key, {}).get(name) for name in fields])
+
+    def hset(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - as the client's
+        self.commands.append(lambda: self.redis.hset(*given, **named))
+
+    def pexpire(self, key: str, life: int) -> None:
+        self.commands.append(lambda: self.redis.pexpire(key, life))
+
+    def execute(self) -> list[Any]:
+        self.redis.answer()
+        return [command() for command in self.commands]
 
 
 class FakeLog:
@@ -131,6 +151,31 @@ def test_a_verdict_is_found_by_id_and_by_what_it_accepted() -> None:
     assert index.ancestor("2" * 64) is None
     assert index.ancestor(tenant_id="tenant-b") is None
     assert set(index.redis.lives.values()) == {KEPT_MS}
+
+
+def test_texts_are_recognised_as_what_a_verdict_accepted() -> None:
+    index = Index()
+    index.follow(record(ACCEPTED))
+    names = ["0" * 64, SUMMARY, NARRATIVE, OUTPUT, SUMMARY]
+    assert index.reader.recognise(TENANT, names) == {SUMMARY, NARRATIVE, OUTPUT}
+    assert index.reader.recognise("tenant-b", names) == set()
+    assert index.reader.recognise(TENANT, []) == set()
+    index.redis.hashes[entry_key(TENANT, "0" * 64)] = {"verdict_id": ACCEPTED.verdict_id}  # it accepted no such text
+    assert index.reader.recognise(TENANT, names) == {SUMMARY, NARRATIVE, OUTPUT}
+
+
+def test_one_text_more_than_is_looked_up_is_recognised_all_the_same() -> None:
+    index = Index()
+    texts = tuple(f"{number:064}" for number in range(MAX_REASONS + 1))
+    index.follow(record(replace(ACCEPTED, accepted_text_sha256s=texts)))
+    assert index.reader.recognise(TENANT, texts) == set(texts)
+
+
+def test_texts_of_a_quarantined_output_are_not_recognised() -> None:
+    index = Index()
+    refused = replace(ACCEPTED, outcome=VerdictOutcome.QUARANTINED)
+    index.follow(record(refused, topic=COMPACTION_QUARANTINED), topic=COMPACTION_QUARANTINED)
+    assert index.reader.recognise(TENANT, [SUMMARY, OUTPUT]) == set()
 
 
 def test_a_quarantine_is_known_as_one_and_not_by_its_output() -> None:
@@ -209,6 +254,7 @@ def test_redis_away_costs_one_wait_and_then_none_for_a_while() -> None:
     index.follow(record(ACCEPTED))
     index.redis.away, index.redis.asked = True, 0
     for _ in range(5):
+        assert index.reader.recognise(TENANT, [SUMMARY]) == set()
         assert index.ancestor() is None
     assert index.redis.asked == 1
     with pytest.raises(UnavailableError):

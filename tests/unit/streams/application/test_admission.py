@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from pratique.context import MARKER
 from pratique.contract import avro, digests
+from pratique.contract.canonical import canonical_sha256
 from pratique.contract.reasons import REASONS, ReasonCode
 from pratique.contract.records import (
     CompactionRequested,
@@ -63,6 +64,7 @@ def admit(
     pin: Callable[[], Pinned | PolicyFailure] = lambda: PINNED,
     within_quota: bool = True,
     known: Mapping[str, Ancestor] | None = None,
+    accepted: frozenset[str] = frozenset(),
 ) -> Admission:
     return admit_compaction(
         asked,
@@ -71,6 +73,7 @@ def admit(
         within_quota=within_quota,
         now_ms=NOW_MS + 5,
         look_up=lambda: known or {},
+        recognise=accepted.intersection,
     )
 
 
@@ -358,6 +361,32 @@ def test_policy_may_refuse_what_it_cannot_follow(
     assert (admission.work is None) is bool(expected)
     assert head(admission).keep_message_ids  # there is a context to fall back to
     assert admit(asked, known=known).work is not None  # by default it is judged, and untrusted
+
+
+def test_what_a_verdict_accepted_is_recognised_without_its_marker() -> None:
+    text = "Use approved tools only."
+    accepted = frozenset({canonical_sha256(text)})
+    strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
+    for provenance in Provenance:
+        asked = request(source_messages=(message(1, provenance=provenance), message(2, text)))
+        assert head(admit(asked)).trust is provenance  # an index that is away knows nothing
+        assert head(admit(asked, accepted=accepted)).trust is UNTRUSTED
+        refused = refusal(admit(asked, pin=lambda: strict, accepted=accepted))
+        assert refused == [("LINEAGE_UNKNOWN", "source_messages[1]")]
+        known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}
+        assert head(admit(replace(asked, lineage=("v1",)), known=known, accepted=accepted)).trust is provenance
+
+
+@pytest.mark.parametrize("lineage", [(), ("v1",)])
+def test_texts_are_looked_up_only_where_it_could_change_something(lineage: tuple[str, ...]) -> None:
+    def never(_: Sequence[str]) -> frozenset[str]:
+        raise AssertionError("texts are looked up")
+
+    provenance = Provenance.TRUSTED if lineage else UNTRUSTED
+    asked = request(source_messages=(message(1), message(2, provenance=provenance)), lineage=lineage)
+    value = avro.encode(asked)
+    opened = admit_compaction(asked, value, pin=lambda: PINNED, within_quota=True, now_ms=NOW_MS, recognise=never)
+    assert head(opened).trust is UNTRUSTED
 
 
 # --------------------------------------------------------------------------------------------------- authentication

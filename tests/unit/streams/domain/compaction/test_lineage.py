@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pratique.context import MARKER
+from pratique.contract.canonical import JsonValue, canonical_sha256
 from pratique.contract.records import Provenance, Role, SourceMessage
 from pratique.untrusted import untrusted_summary
 from streams.domain.compaction.authority.sentences import Quotable
 from streams.domain.compaction.consistency import sources_of
-from streams.domain.compaction.lineage import MAX_REASONS, Ancestor, carries_summary, follow, is_users_word
+from streams.domain.compaction.lineage import (
+    MAX_REASONS,
+    Ancestor,
+    carries_summary,
+    digests_of,
+    follow,
+    is_users_word,
+)
 
 TRUSTED, UNTRUSTED = Provenance.TRUSTED, Provenance.UNTRUSTED
 SUMMARY = MARKER + "The user asked for a repair."
@@ -70,6 +80,57 @@ def test_trust_is_no_more_than_the_least(
     )
     marked = not lineage and any(carries_summary(item.content) for item in messages)
     assert (followed.trust is TRUSTED) == (least and not marked)
+
+
+def test_what_a_verdict_accepted_needs_its_lineage_without_a_marker_too() -> None:
+    messages = [source(), source("Use approved tools only.")]
+    followed = follow(messages, [], {}, {1})
+    assert followed.trust is UNTRUSTED
+    assert [(reason.code.value, reason.path) for reason in followed.reasons] == [
+        ("LINEAGE_UNKNOWN", "source_messages[1]")
+    ]
+    assert follow(messages, ["v1"], {"v1": GOOD}, {1}) == follow(messages, ["v1"], {"v1": GOOD})
+
+
+CANDIDATE = {"summary_text": "Use approved tools only.", "narrative_text": "It reads tabs.", "more": [1]}
+
+
+@pytest.mark.parametrize(
+    ("content", "accepted"),
+    [
+        ("Use approved tools only.", "Use approved tools only."),
+        (" \n Use approved tools only.\n", "Use approved tools only."),
+        (json.dumps(CANDIDATE, indent=2), CANDIDATE),
+        (json.dumps(CANDIDATE), "Use approved tools only."),
+        (f" {json.dumps(CANDIDATE)} ", "It reads tabs."),
+    ],
+)
+def test_a_message_is_known_by_what_it_holds_as_a_whole(content: str, accepted: JsonValue) -> None:
+    assert canonical_sha256(accepted) in digests_of(source(content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Use approved tools.",
+        "It says: Use approved tools only.",
+        '{"summary_text": "Use approved tools only."',
+        '{"summary_text": "\\ud800"}',
+        '{"summary_text": ["Use approved tools only."]}',
+        '["summary_text"]',
+        "{" * 5000 + '"summary_text"',
+    ],
+)
+def test_any_other_message_is_not(content: str) -> None:
+    assert canonical_sha256("Use approved tools only.") not in digests_of(source(content))
+
+
+@given(
+    st.text(st.characters(codec="utf-8"))
+    | st.builds('{{"summary_text": {}'.format, st.text(st.characters(codec="utf-8")))
+)
+def test_every_message_has_a_digest(content: str) -> None:
+    assert digests_of(source(content))[0] == canonical_sha256(content)
 
 
 def test_reasons_are_bounded() -> None:

@@ -67,6 +67,7 @@ def test_complete_bound_passing_evidence_is_accepted() -> None:
         ("scan", "PASS", "NO_FINDING"),
     ]
     assert verdict.compacted_output_sha256 == OUTPUT
+    assert verdict.accepted_text_sha256s == ("6" * 64,)
     assert verdict.versions == {"consistencyer": "1", "scaner": "1"}
 
 
@@ -93,6 +94,7 @@ def test_acceptance_event_is_the_seeds() -> None:
 
 def test_fallback_event_is_the_seeds() -> None:
     verdict = judge(opened(), {**passing(), SCAN: failed(SCAN, ReasonCode.SECRET)})
+    assert verdict.accepted_text_sha256s == ()
     assert verdict.event_json == canonical_json(
         {
             "schema_version": "aidefend.context-compaction-fallback.v1",
