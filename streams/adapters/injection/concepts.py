@@ -100,13 +100,11 @@ class Lexicon:
         counts = rows & ((1 << _LENGTH_BITS) - 1)
         starting = np.repeat(starting, counts)
         sizes = self._lengths.take(np.repeat(rows >> _LENGTH_BITS, counts) + _within(counts))
-        # A stem that would end beyond the text has another hash than what is left of it.
+        # What would end beyond the text is cut, and then no stem of its length.
         hashes = substring_hashes(grams.prefixes, starting, np.minimum(starting + sizes, codes.size))
         # Nine of ten candidates are no stem, which the first bits of their hashes say.
         maybe = self._has_key.take((hashes >> np.uint64(64 - _TOP_BITS)).view(np.int64)).nonzero()[0]
         starting, sizes, hashes = starting[maybe], sizes[maybe], hashes[maybe]
-        inside = starting + sizes <= codes.size
-        starting, sizes, hashes = starting[inside], sizes[inside], hashes[inside]
         key = np.searchsorted(self._keys, hashes)
         same = (self._keys.take(key, mode="clip") == hashes).nonzero()[0]
         # Several stems may share a key: a place is there for each of them.
@@ -116,7 +114,7 @@ class Lexicon:
         stem = self._firsts.take(key) + _within(counts)
         flags = self._stems.flags.take(stem)
         stands = ((flags & ANYWHERE) > 0) | starts.take(starting)
-        stands &= ((flags & WHOLE) == 0) | ~word.take(starting + sizes)
+        stands &= ((flags & WHOLE) == 0) | ~word.take(starting + sizes, mode="clip")
         stands &= self._stems.lengths.take(stem) == sizes
         return Hits(starting[stands], self._stems.concepts.take(stem[stands]).astype(np.int64))
 

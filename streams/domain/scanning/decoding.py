@@ -35,7 +35,8 @@ _GAP: Final = 48
 
 _READABLE: Final = 0.9
 
-_STRETCH: Final = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{24,}")
+_SHORTEST_STRETCH: Final = 24
+_STRETCH: Final = re.compile(rf"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{{{_SHORTEST_STRETCH},}}")
 """What is read of bytes that are no text as a whole: too long to stand in other data by chance."""
 
 BASE64: Final = Pattern(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
@@ -282,6 +283,8 @@ def text_of(raw: bytes, *, strict: bool = True) -> Decoded | None:
     if "\ufffd" in text and encoding == "latin-1":
         text = plain.decode(encoding)
     if strict and "\ufffd" in text:
+        if len(text) < _SHORTEST_STRETCH:
+            return None
         is_text = False
     else:
         readable = sum(letter.isprintable() or letter.isspace() for letter in text)
