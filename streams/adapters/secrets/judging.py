@@ -158,11 +158,11 @@ def _paired(value: str, key: str) -> bool:
 
 
 def _strong(value: str, key: str) -> bool:
-    return is_strong(value) and _named(value, key or "password")
+    return is_strong(value) and not reads_as_pattern(value) and _named(value, key or "password")
 
 
 def _spoken(value: str, key: str) -> bool:
-    return is_spoken_password(value) and _named(value, key or "password")
+    return is_spoken_password(value) and not reads_as_pattern(value) and _named(value, key or "password")
 
 
 def _next(value: str, key: str) -> bool:
@@ -176,8 +176,8 @@ def _next(value: str, key: str) -> bool:
 
 def _quoted_prose(value: str, key: str) -> bool:
     """Whether quoted words in a sentence are a secret: none of code's, not all of documentation's."""
-    if not _named(value, key) or reads_as_code(value):
-        return False
+    if value[:1] in ",;)" or not _named(value, key) or reads_as_code(value) or reads_as_pattern(value):
+        return False  # what closes something stands between two quotations, not in one
     return len(value.split()) <= 8  # noqa: PLR2004 - longer is a quotation
 
 

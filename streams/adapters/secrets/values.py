@@ -40,6 +40,8 @@ _CALL: Final = re.compile(
 )
 _DOTTED: Final = re.compile(r"\A&?[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+\Z")
 _CONSTANT: Final = re.compile(r"\A[A-Z]+(?:_(?:[A-Z][A-Z0-9]*|\d{1,2}))+\Z")
+_OPENED: Final = re.compile(r"\A[{\[][^\s}\]]*[:,]\Z")
+"""A mapping or a list that goes on."""
 _PATH: Final = re.compile(r"\A(?:~|\.{1,2})?[/\\]|\A[A-Za-z]:[/\\]|\A\\\\")
 _SEGMENT: Final = r"(?:[A-Za-z]{2,}\d{0,3}|\d{1,4})(?:[-_.#@](?:[A-Za-z]+\d{0,3}|\d{1,4}))*"
 _PATH_OF_WORDS: Final = re.compile(rf"\A{_SEGMENT}(?:/{_SEGMENT}){{1,12}}/?\Z")
@@ -93,13 +95,13 @@ _SAID: Final = _SAYS | {"example", "fake", "dummy", "sample", "todo", "notreal"}
 
 def is_template(value: str) -> bool:
     """Whether a value is filled in later: a variable, an expression, a reference to where the secret is kept."""
-    value = _ESCAPED_END.sub("", value.strip(" \"'`"))
+    value = _ESCAPED_BLANK.sub(" ", value.strip(" \"'`")).rstrip()
     if value[:1] == "$" and value[1:2] not in "{($" and sum(letter.isdigit() for letter in value) >= 3:  # noqa: PLR2004
         return False
     return bool(_TEMPLATE.match(value))
 
 
-_ESCAPED_END: Final = re.compile(r"(?:\\[nrt])+\Z")
+_ESCAPED_BLANK: Final = re.compile(r"\\[nrt]")
 
 
 def is_public(value: str) -> bool:
@@ -329,7 +331,7 @@ def reads_as_words(value: str) -> bool:
 
 def reads_as_code(value: str) -> bool:
     """Whether an unquoted value is an expression, a path or a key to press rather than a literal."""
-    if _CALL.match(value) or _DOTTED.match(value) or _KEYBOARD_KEYS.match(value):
+    if _CALL.match(value) or _DOTTED.match(value) or _KEYBOARD_KEYS.match(value) or _OPENED.match(value):
         return True
     return bool(_OF_CODE.search(value)) or reads_as_path(value)
 
@@ -359,7 +361,7 @@ def reads_as_pattern(value: str) -> bool:
 
 _OF_PATTERNS: Final = re.compile(
     r"""\\x[0-9A-Fa-f]{2}- | \Aq?r/ | \[[^\]]*(?:A-Z|a-z|0-9|\\[wds]) | \(\?[=!:<] | \\[wdsSWDb][+*{]
-    | \.[*+]\)?\$?\Z""",
+    | \.[*+]\)?\$?\Z | [.\])*]\{\d{1,4}(?:,\d{0,4})?\} | A-Za-z | a-z0-9 | A-Z0-9""",
     re.VERBOSE,
 )
 
@@ -371,7 +373,7 @@ def counts_as_digits(key: str, value: str) -> bool:
 
 OF_DIGITS: Final = re.compile(r"pass|pwd|pin", re.IGNORECASE)
 ALGORITHM: Final = re.compile(
-    r"""\A(?:sha\d+[-:=].* | (?:sha|md|base|utf|argon|bcrypt|pbkdf|aes|rsa|ed|secp|oauth|hs|rs|es|ipv|http|tls|ssl
+    r"""\A(?:sha\d+[-:=].* | (?:sha|md|base|utf|argon|bcrypt|pbkdf|aes|rsa|pkcs|ed|secp|oauth|hs|rs|es|ipv|http|tls|ssl
     |latin|cp|iso|windows|koi
     |v|x|p)[-_]?\d{1,5}(?:[a-z]{1,3}\d?)?(?:[-_./+]\w{1,8}){0,5})\Z""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,

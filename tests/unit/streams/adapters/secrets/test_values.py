@@ -124,3 +124,17 @@ def test_dated_names_and_paths_with_versions() -> None:
     assert not reads_as_identifier("user_2024ordersX9")
     assert reads_as_path("/usr/local/lib/python3.11")
     assert not reads_as_path("/kX7!rT2pQ9/9Zq")
+
+
+@pytest.mark.parametrize("value", [").{0,40}(?:https?", "A-Za-z0-9_-", "parola.{0,70}", r"\d+[a-z0-9]"])
+def test_patterns_that_speak_of_passwords_hold_none(value: str) -> None:
+    assert reads_as_pattern(value)
+    for judge in (Judge.SPOKEN, Judge.NEXT, Judge.NEAR, Judge.QUOTED_PROSE):
+        assert not is_secret(judge, value)
+
+
+def test_what_stands_between_two_quotations_or_goes_on_is_none() -> None:
+    assert not is_secret(Judge.QUOTED_PROSE, ", scalar pw_has9, ")
+    assert not is_secret(Judge.ASSIGNED, "{54:", "token_of")
+    assert not is_secret(Judge.QUOTED, r"%r\t%3d\n", "token")
+    assert is_secret(Judge.ASSIGNED, "{kX7!rT2pQ9", "password")
