@@ -166,7 +166,8 @@ class Reviews:
         self._entries[key.record_key] = entry
         if entry.state == ReviewState.PENDING.value:
             self._pending[key.place] += 1
-        if before is None or before.proposed_at != entry.proposed_at:
+        is_known = before is not None and _takes_quota(before) and before.proposed_at == entry.proposed_at
+        if _takes_quota(entry) and not is_known:
             insort(self._added.setdefault(key.place, []), entry.proposed_at)
         if entry.state in OPEN:
             heapq.heappush(self._ends, (entry.expires_at, key.record_key))
@@ -258,6 +259,11 @@ class Reviews:
         moments = self._added.get(place, [])
         del moments[: bisect_right(moments, at_ms - HOUR_MS)]
         return len(moments)
+
+
+def _takes_quota(entry: ReviewEntry) -> bool:
+    """Return whether an entry was ever added: not where a release was taken over from another generation of the key."""
+    return entry.state != ReviewState.RELEASED.value or entry.revision > 0
 
 
 def _review(addition: AutomaticAddition, state: ReviewState, at_ms: int, expires_at: int, revision: int) -> ReviewEntry:

@@ -16,7 +16,7 @@ from streams.domain.quarantine.command import sign_command
 from streams.domain.quarantine.generation import Retirement, sign_retirement
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action
-from streams.domain.quarantine.review import HOUR_MS, OPEN
+from streams.domain.quarantine.review import OPEN
 from tests.unit.streams.application.test_ledger import PARTITION, Sent
 from tests.unit.streams.application.test_ledger_automatic import Ledger
 from tests.unit.streams.domain.quarantine.automatics import AT_ONCE, RULE, addition
@@ -58,6 +58,12 @@ class Story:
             assert self.standing(text) <= before
             if not before and current not in self.retired:
                 self.taken_out[text].add(current)  # it is barred by itself from now on
+
+    def added(self, text: int, generation: str) -> bool:
+        """Have a verdict name a text that nobody has said anything of; return whether it stands or waits then."""
+        made = replace(addition(mark(text, generation), decided_at=self.at_ms - 1), key_generation=generation)
+        self.ledger.take(Sent(sign_addition(made, signer("gate")), made.key.record_key, timestamp=self.at_ms))
+        return self.standing(text) == {generation}
 
     def put_in(self, text: int, generation: str) -> None:
         """Have a person put a text in, or confirm it."""
@@ -163,7 +169,6 @@ def test_a_release_goes_from_key_to_key_as_long_as_two_of_them_overlap(rule: Qua
     assert story.standing(0) == {GENERATIONS[0]}
     story.take_out(0)
     for earlier, later in itertools.pairwise(GENERATIONS):
-        story.at_ms += HOUR_MS  # a release takes room of the hour's quota
         story.meet(0, (earlier, later))
         story.retire(earlier)
         story.take_over()
@@ -172,3 +177,20 @@ def test_a_release_goes_from_key_to_key_as_long_as_two_of_them_overlap(rule: Qua
     assert story.retired == set(GENERATIONS[:-1])
     story.meet(1, GENERATIONS)  # a text of which nobody has said anything
     assert story.standing(1) == {GENERATIONS[-1]}
+
+
+@pytest.mark.parametrize("rule", [RULE, AT_ONCE])
+def test_releases_that_are_taken_over_leave_the_quota_to_what_is_added(rule: QuarantineRule) -> None:
+    """A rotation meets all that persons ever took out; what is found in the same hour is quarantined all the same."""
+    story = Story(rule)
+    first, second, *_ = GENERATIONS
+    texts = range(3 * rule.hourly_quota)
+    story.taken_out = {text: set() for text in texts}
+    for text in texts:
+        story.put_in(text, first)
+        story.take_out(text)
+        story.meet(text, (first, second))
+        assert story.taken_out[text] == {first, second}
+    story.take_over()
+    added = [text for text in range(100, 200) if story.added(text, second)]
+    assert len(added) == rule.hourly_quota
