@@ -118,32 +118,6 @@ class PatternIndex:
         return found
 
 
-class WordIndex:
-    """Which of some groups of words stand in a text, in small letters or capitals.
-
-    Args:
-        groups: Alternatives of each group, as RE2 reads them; a group of none is always there.
-    """
-
-    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
-        self._everything = frozenset(range(len(groups)))
-        self._always = frozenset(position for position, words in enumerate(groups) if not words)
-        patterns = ["|".join(f"(?:{word})" for word in words) for words in groups if words]
-        positions = [position for position, words in enumerate(groups) if words]
-        self._set, numbers = automaton([_EMPTY, *patterns], any_case=True)
-        self._positions = {
-            number: frozenset({position}) for number, position in zip(numbers[1:], positions, strict=True)
-        }
-        self._sentinel = numbers[0]
-
-    def there(self, text: str) -> frozenset[int]:
-        """Return the positions of the groups of which a word is in a text."""
-        matched = self._set.Match(text.lower())
-        if self._sentinel not in matched:
-            return self._everything
-        return self._always.union(*(self._positions[number] for number in matched if number != self._sentinel))
-
-
 def automaton(
     patterns: Sequence[str], *, latin: bool = False, any_case: bool = False, max_mem: int = _MAX_MEMORY_BYTES
 ) -> tuple[Any, list[int]]:

@@ -64,7 +64,8 @@ class Reading:
 
     def may_match_marked(self, text: bytes) -> bool:
         """Say whether it may have one that is more than digits."""
-        return _may_match(self._whole if self._room != WHOLE else self._marked, text)
+        # Most texts have no match at all: the larger automaton is built where one has.
+        return _may_match(self._whole, text) and (self._room != WHOLE or _may_match(self._marked, text))
 
     @cached_property
     def _whole(self) -> Any:  # noqa: ANN401 - RE2 is untyped
@@ -74,7 +75,15 @@ class Reading:
     def _marked(self) -> Any:  # noqa: ANN401
         if self._marked_source:
             return self._compiled(self._marked_source, _Whole(self._room))
+        if self._is_always_marked():
+            return self._whole
         return self._compiled(self._source, _Marked(self._room))
+
+    def _is_always_marked(self) -> bool:
+        try:
+            return _is_marked(parser.parse(self._source.replace("(?i)", "")))
+        except parser.error:
+            return False
 
     def _compiled(self, source: str, way: Widening) -> Any:  # noqa: ANN401
         try:
@@ -134,6 +143,29 @@ class _Marked(_Whole):
             others += times(0, most if most is constants.MAXREPEAT else most - 1)
             return [others + way + others for way in self._ways(part)]
         return []
+
+
+def _is_marked(nodes: Any) -> bool:  # noqa: ANN401
+    """Say whether whatever a sequence matches holds something other than digits."""
+    return any(_is_mark(operator, argument) for operator, argument in nodes)
+
+
+def _is_mark(operator: Any, argument: Any) -> bool:  # noqa: ANN401
+    if operator is constants.LITERAL:
+        return not chr(argument).isdigit()
+    if operator is constants.IN:
+        return all(
+            (kind is constants.LITERAL and not chr(item).isdigit())
+            or (kind is constants.RANGE and item[1] <= _LAST_ASCII and not _DIGITS & _range(*item))
+            for kind, item in argument
+        )
+    if operator is constants.SUBPATTERN:
+        return _is_marked(argument[-1])
+    if operator is constants.BRANCH:
+        return all(map(_is_marked, argument[1]))
+    if operator in {constants.MAX_REPEAT, constants.MIN_REPEAT}:
+        return bool(argument[0]) and _is_marked(argument[2])
+    return False
 
 
 def _one(operator: Any, argument: Any, without: frozenset[str] = frozenset()) -> str:  # noqa: ANN401

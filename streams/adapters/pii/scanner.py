@@ -11,15 +11,15 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-import re2
 import regex
 from presidio_analyzer import PatternRecognizer
 
 from streams.adapters.pii.around import Around
 from streams.adapters.pii.context import ContextWords
-from streams.adapters.pii.index import PatternIndex, WordIndex
+from streams.adapters.pii.index import PatternIndex
 from streams.adapters.pii.judgement import AS_WRITTEN, NEEDS_A_WORD, SCORE_THRESHOLD, judged, may_stand
 from streams.adapters.pii.mail import mail_addresses
+from streams.adapters.pii.needles import Needles, needles_of
 from streams.adapters.pii.phones import MARKED
 from streams.adapters.pii.reading import WHOLE, Reading, readable
 from streams.adapters.pii.rules import PatternForm, Rule, compiled_form
@@ -30,7 +30,8 @@ _COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
 """In every IPv6 address; the patterns of one begin as times of day do."""
 
 
-_NEVER: Final = r"[^\s\S]"
+_NOWHERE: Final = ("\x00\x00",)
+"""Words of a rule that has none: they are in no text that anybody reads, and say nothing where they are."""
 
 
 class Found(NamedTuple):
@@ -65,9 +66,9 @@ class Scanner:
             (number, form) for number, rule in enumerate(self.rules) for form in rule.forms
         ]
         self.index = PatternIndex([form.hint if form.is_shape else form.source for _, form in self._forms])
-        words = [[re2.escape(word) for word in rule.context.words] or [_NEVER] for rule in self.rules]
-        hints = [[form.hint] if form.hint and not form.is_shape else [] for _, form in self._forms]
-        self.words = WordIndex(words + hints)
+        words = [rule.context.words or _NOWHERE for rule in self.rules]
+        hints = [needles_of(form.hint) if form.hint and not form.is_shape else [] for _, form in self._forms]
+        self.words = Needles([*words, *hints])
 
     def matches(self, text: str, *, indexed: bool = True) -> list[Found]:
         """Return the findings of a text."""
@@ -89,9 +90,8 @@ class Scanner:
         return _distinct(sorted(found))
 
     def learn(self, text: str) -> None:
-        """Meet a text's states; finds nothing."""
-        self.index.candidates(text)
-        self.words.there(text)
+        """Meet a text's states, and compile what it needs; finds nothing."""
+        list(self._candidates(self.index.candidates(text), Around(text, self.words.there)))
 
     def _candidates(self, positions: Iterable[int], around: Around) -> Iterator[int]:
         """Return the forms that may match, of rules that may find something by it."""

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streams.adapters.pii.around import Around
-from streams.adapters.pii.index import PatternIndex, WordIndex, widened
+from streams.adapters.pii.index import PatternIndex, widened
 from streams.adapters.pii.judgement import judged
 from streams.adapters.pii.rules import Match
 from streams.adapters.pii.scanner import Scanner
@@ -116,16 +116,9 @@ def test_an_automaton_that_gives_up_rules_nothing_out(monkeypatch: pytest.Monkey
         def Match(self, _: object) -> list[int]:  # noqa: N802 - RE2's name
             return []
 
-    index, words = PatternIndex(["a1", "b2"]), WordIndex([["a"], ["b"]])
+    index = PatternIndex(["a1", "b2"])
     monkeypatch.setattr(index, "_set", Exhausted())
-    monkeypatch.setattr(words, "_set", Exhausted())
     assert list(index.candidates("")) == [0, 1]
-    assert words.there("") == {0, 1}
-
-
-def test_a_word_is_there_in_any_case_and_a_group_of_none_always_is() -> None:
-    words = WordIndex([["паспорт"], [], ["bsn"]])
-    assert words.there("Её ПАСПОРТ") == {0, 1}
 
 
 def test_a_wider_pattern_is_cut_short() -> None:
