@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import phonenumbers
@@ -159,8 +160,14 @@ class TelephoneRecognizer(EntityRecognizer):
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[Any]:  # noqa: ANN401, ARG002 - Presidio's
         """Return the same as Presidio's results."""
-        found = self.spans(text, ContextWords(self.context or ()))
+        found = self.spans(text, _words_of(tuple(self.context or ())))
         return [RecognizerResult(self.supported_entities[0], start, end, score) for start, end, score in found]
+
+
+@lru_cache(maxsize=32)
+def _words_of(context: tuple[str, ...]) -> ContextWords:
+    """Return the words of a recogniser, read once: Presidio's engine calls it for each text."""
+    return ContextWords(context)
 
 
 class ZaLineRecognizer(TelephoneRecognizer):

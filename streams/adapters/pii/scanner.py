@@ -30,6 +30,9 @@ _COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
 """In every IPv6 address; the patterns of one begin as times of day do."""
 
 
+FEW: Final = 4
+"""Most patterns that are read before words are looked for."""
+
 _NOWHERE: Final = ("\x00\x00",)
 """Words of a rule that has none: they are in no text that anybody reads, and say nothing where they are."""
 
@@ -72,7 +75,7 @@ class Scanner:
 
     def matches(self, text: str, *, indexed: bool = True) -> list[Found]:
         """Return the findings of a text."""
-        positions = self.index.candidates(text) if indexed else range(len(self._forms))
+        positions = self._positions(text) if indexed else range(len(self._forms))
         if not positions:
             return []
         around = Around(text, self.words.there if indexed else None)
@@ -92,6 +95,14 @@ class Scanner:
     def learn(self, text: str) -> None:
         """Meet a text's states, and compile what it needs; finds nothing."""
         list(self._candidates(self.index.candidates(text), Around(text, self.words.there)))
+
+    def _positions(self, text: str) -> Sequence[int]:
+        """Return the forms that may match; a few are read at once, since to look for all words costs more."""
+        positions = self.index.candidates(text)
+        if not positions or len(positions) > FEW:
+            return positions
+        read = readable(text)
+        return [position for position in positions if self._forms[position][1].may_match(read, marked=False)]
 
     def _candidates(self, positions: Iterable[int], around: Around) -> Iterator[int]:
         """Return the forms that may match, of rules that may find something by it."""
