@@ -27,8 +27,8 @@ from streams.domain.scanning.decoding import MAX_DEPTH
 
 PLACE: Final = Path(__file__).resolve().parents[3] / "docs" / "reference" / "injection-model.md"
 
-SCORES: Final = (0.3, FINDING_SCORE, 0.6, 0.8)
-"""Scores at which rates are given: the demo policy's of recalled memories, and the scanner's."""
+SCORES: Final = (0.25, 0.3, 0.35, 0.6, 0.8)
+"""Scores at which rates are given, the demo policy's of recalled memories and the scanner's among them."""
 
 PROBES: Final = "probes"
 """The corpus of attacks that were put into long texts to measure how they are found there."""
@@ -201,9 +201,9 @@ and [recall](recall.md).
 
 It scores how likely a text is to steer a model that reads it: a linear model over hashed character and word n-grams and
 over {concepts} concepts that are known by words of {languages} languages, in overlapping windows of {windows}
-characters; the highest window counts. Texts are read folded (case, accents, width, look-alikes, invisible characters)
-and decoded (base64, hex, escapes, ROT13, reversed and others, to a depth of {depth}). Integers alone are added up, in
-time linear in the text.
+characters; the highest windows count together. Texts are read folded (case, accents, width, look-alikes, invisible
+characters) and decoded (base64, hex, escapes, ROT13, reversed and others, to a depth of {depth}). Integers alone are
+added up, in time linear in the text.
 
 Beside it, {families} families of rules (`streams/adapters/injection/signals`, in {rule_languages} languages) read the
 same. A rule that matches makes the score at least {signal_score:.2f}; where it was lower, a finding's type is the
@@ -218,11 +218,11 @@ that same rate.
 _MEASURED: Final = """
 Every text was scored by a model that had learnt nothing from its source ({folds} groups of whole repositories, and no
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
-The packaged model has learnt from all of them. Texts written for it and messages of Django are measured nowhere,
-pages of this project by models that had not read the page. Concept words, rules
-and written texts were made while looking at errors on these corpora, and thresholds were chosen after these figures: a
-corpus that nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory text, since the
-rules on replies, code, authority and tampering were made with those rows in view.
+The packaged model has learnt from all of them. Texts written for it and borrowed messages are measured nowhere, pages
+of this project by models that had not read the page. Concept words, rules and written texts were made while looking at
+errors on these corpora, and thresholds, and how windows count together, were chosen after these figures: a corpus that
+nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory text, since the rules on
+replies, code, authority and tampering were made with those rows in view.
 
 Hard is what the corpus marks so: attacks by their meaning, and bare questions or roles that are asked of a model.
 """
@@ -239,7 +239,7 @@ another detector.
 """
 _LEARNT: Final = """
 The development corpora, messages of clean agent transcripts, texts about secrets and personal data, pages of this
-project, messages of Django in many languages (`infra/models/injection/borrowed`), and texts written for this model
+project, messages of programs in many languages (`infra/models/injection/borrowed`), and texts written for this model
 (`infra/models/injection/authored`, expanded to their readings), which no native speaker has reviewed.
 """
 _LIMITS: Final = (

@@ -1,4 +1,7 @@
-"""Reads honest texts written for another purpose: messages of Django in many languages, pages of this project.
+"""Reads honest texts written for another purpose: messages of programs in many languages, pages of this project.
+
+Pages are learnt from as they were when ``python -m infra.models.injection.honest_texts`` last wrote them down, so that
+a page that changes later does not change the model.
 
 Messages are as short and as full of orders as attacks, in languages that the corpora have little of. The pages speak of
 attacks without being one. Every text here teaches what is no attack; pages are measured too, each by a model that has
@@ -7,9 +10,10 @@ not learnt from it.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from infra.models.injection.authored_texts import read_lines
 from infra.models.injection.card import PLACE
@@ -18,37 +22,72 @@ from infra.models.injection.sources import FOLDS
 
 BORROWED: Final = Path(__file__).parent / "borrowed"
 PAGES: Final = PLACE.parents[1]
+KEPT_PAGES: Final = BORROWED.with_name("pages.jsonl")
 
 BORROWED_CORPUS: Final = "borrowed"
 PAGES_CORPUS: Final = "pages"
+
+
+class Source(NamedTuple):
+    """Where messages are from.
+
+    Attributes:
+        repository: The repository.
+        licence: SPDX expression; its text is beside the messages.
+    """
+
+    repository: str
+    licence: str
+
+
+SOURCES: Final = {
+    "allauth": Source("pennersr/django-allauth", "MIT"),
+    "django": Source("django/django", "BSD-3-Clause"),
+    "django_cms": Source("django-cms/django-cms", "BSD-3-Clause"),
+    "rest_framework": Source("encode/django-rest-framework", "BSD-3-Clause"),
+    "sphinx": Source("sphinx-doc/sphinx", "BSD-2-Clause"),
+    "wagtail": Source("wagtail/wagtail", "BSD-3-Clause"),
+}
+"""By the name of the file that has the messages."""
 
 _SHORTEST: Final = 80
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 
 
 def read_borrowed() -> list[Row]:
-    """Return the messages, in the file's order."""
+    """Return the messages of every source, in their files' order."""
+    return [
+        _row(f"{name}/{number}", text, lang, source.repository, BORROWED_CORPUS, source.licence)
+        for name, source in SOURCES.items()
+        for number, (lang, text) in enumerate(read_lines(BORROWED / f"{name}.txt"))
+    ]
+
+
+def read_pages(kept: Path = KEPT_PAGES) -> list[Row]:
+    """Return the paragraphs that were kept, each page's in one of as many groups as there are folds."""
     rows = []
-    for number, (lang, text) in enumerate(read_lines(BORROWED / "django.txt")):
-        rows.append(_row(f"django/{number}", text, lang, "django/django", BORROWED_CORPUS, "BSD-3-Clause"))
+    numbers: dict[str, int] = {}
+    for line in filter(None, kept.read_text(encoding="utf-8").split("\n")):
+        name, place, text = json.loads(line)
+        number = numbers.setdefault(name, len(numbers))
+        group = f"this project's pages, part {number % FOLDS + 1}"
+        rows.append(_row(f"{name}/{place}", text, "en", group, PAGES_CORPUS, "Apache-2.0"))
     return rows
 
 
-def read_pages(directory: Path = PAGES) -> list[Row]:
-    """Return the longer paragraphs of this project's pages, each page in one of as many groups as there are folds.
+def keep_pages(directory: Path = PAGES, kept: Path = KEPT_PAGES) -> None:
+    """Write down the longer paragraphs of this project's pages.
 
     The model's own card is left out: it changes with what is learnt.
     """
-    rows = []
-    for number, path in enumerate(sorted(directory.rglob("*.md"))):
-        if path == PLACE:
-            continue
-        group = f"this project's pages, part {number % FOLDS + 1}"
-        name = path.relative_to(directory).as_posix()
-        for place, text in enumerate(_PARAGRAPH.split(path.read_text(encoding="utf-8"))):
-            if len(text) >= _SHORTEST:
-                rows.append(_row(f"{name}/{place}", text, "en", group, PAGES_CORPUS, "Apache-2.0"))
-    return rows
+    lines = [
+        json.dumps((path.relative_to(directory).as_posix(), place, text), ensure_ascii=False)
+        for path in sorted(directory.rglob("*.md"))
+        if path != PLACE
+        for place, text in enumerate(_PARAGRAPH.split(path.read_text(encoding="utf-8")))
+        if len(text) >= _SHORTEST
+    ]
+    kept.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def _row(name: str, text: str, lang: str, group: str, corpus: str, licence: str) -> Row:
@@ -62,3 +101,7 @@ def _row(name: str, text: str, lang: str, group: str, corpus: str, licence: str)
         corpus=corpus,
         licence=licence,
     )
+
+
+if __name__ == "__main__":
+    keep_pages()

@@ -35,13 +35,13 @@ class Settings:
         fewest_texts: Texts that a feature must be in.
     """
 
-    steps: int = 48
-    equal_steps: int = 12
+    steps: int = 72
+    equal_steps: int = 18
     rate: float = 0.1
-    decay: float = 2e-6
+    decay: float = 1e-6
     scales: tuple[float, ...] = (1.0, 0.7, 1.0, 1.0, 1.0, 1.0)
     left_out: tuple[float, float] = (0.2, 0.1)
-    temperature: float = 0.5
+    temperature: float = 1.0
     fewest_texts: int = 2
 
 

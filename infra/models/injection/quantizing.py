@@ -20,10 +20,14 @@ from streams.adapters.injection.artifact import Array
 from streams.adapters.injection.concepts import Stems
 from streams.adapters.injection.counts import MAX_CONCEPTS
 from streams.adapters.injection.folding import TABLE_SIZE
-from streams.adapters.injection.scorer import ONE, SCORE_UNIT
+from streams.adapters.injection.pooling import ONE
+from streams.adapters.injection.scorer import SCORE_UNIT
 
-BREADTH: Final = 0.5
-"""What a doubling of a text's windows takes from the best one's logit."""
+BREADTH: Final = 0.65
+"""What a doubling of a text's windows takes from its logit."""
+
+DOUBLING: Final = 0.75
+"""What a doubling of the windows that say the same adds to it."""
 
 _NARROW: Final = 127
 _WIDE: Final = 32767
@@ -56,6 +60,7 @@ def arrays_of(learnt: Learnt, tools: Tools, calibration: Calibration) -> dict[st
         "block_factors": np.array([factor for _, factor in tables], np.int32),
         "scale_weights": np.round(scales * ONE).astype(np.int32),
         "breadth_weight": np.array([round(BREADTH * ONE)], np.int32),
+        "doubling_weight": np.array([round(DOUBLING * ONE)], np.int32),
         "calibration_logits": logits[kept].astype(np.int32),
         "calibration_scores": np.round(calibration.scores * SCORE_UNIT).astype(np.int32)[kept],
         "fold_from": changed,

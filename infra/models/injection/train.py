@@ -31,11 +31,12 @@ from infra.models.injection.quantizing import arrays_of
 from infra.models.injection.sources import ALWAYS_LEARNT, FOLDS, NO_FOLD, folds_of, openings, with_origins
 from streams.adapters.injection.artifact import DIRECTORY, Artifact, write_artifact
 from streams.adapters.injection.detector import PromptSafety
-from streams.adapters.injection.scorer import ONE, SCORE_UNIT, SIGNAL_SCORE, Scorer
+from streams.adapters.injection.pooling import ONE
+from streams.adapters.injection.scorer import SCORE_UNIT, SIGNAL_SCORE, Scorer
 
 SEED: Final = 1
 NAME: Final = "pratique-injection"
-VERSION: Final = "3"
+VERSION: Final = "4"
 
 _READINGS: Final = 10
 _SHORT: Final = 1_000

@@ -25,10 +25,10 @@ from streams.domain.scanning.request import ScanProfile
 NAME: Final = "injection"
 """As findings and reasons carry it."""
 
-REVISION: Final = 2
+REVISION: Final = 3
 """Of the code that reads texts; one that scores a text otherwise has another number."""
 
-FINDING_SCORE: Final = 0.35
+FINDING_SCORE: Final = 0.25
 """Score from which a summary is found to steer: chosen so that honest summaries practically never reach it (card)."""
 
 _DIGESTS: Final = "source_message_sha256s["

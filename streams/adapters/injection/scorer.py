@@ -1,4 +1,4 @@
-"""Scores texts: sums of integer weights over windows, the best window's sum, and what it means as a probability.
+"""Scores texts: sums of integer weights over windows, the highest ones together, and what they mean as a probability.
 
 The contract: ``assess`` is a function of the text, the artifact and the rules alone, the same on every machine: only
 integers are added, multiplied and shifted. It takes time and memory linear in the text. The score is calibrated on
@@ -24,6 +24,7 @@ from streams.adapters.injection.concepts import Lexicon, Stems
 from streams.adapters.injection.counts import MAX_CONCEPTS, Counted, count
 from streams.adapters.injection.folding import TABLE_SIZE, FoldTable
 from streams.adapters.injection.grams import Buckets, Everywhere
+from streams.adapters.injection.pooling import Sums, highest, together, with_breadth
 from streams.adapters.injection.signals import Signals, packaged_families
 from streams.adapters.injection.views import PLAIN, Reader, View
 from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
@@ -31,19 +32,11 @@ from streams.adapters.injection.windows import BLOCK, block_count, window_bounds
 SCORE_UNIT: Final = 1_000_000
 """Scores are whole millionths."""
 
-ONE: Final = 1 << 16
-"""One, in the fixed point of logits."""
-
-MOST_COUNTED: Final = 32
-"""Windows from which their number lowers the score no further."""
-
 SIGNAL_SCORE: Final = 900_000
 """Least score, in millionths, of a text in which a rule matches: as sure as the corpora let one say (card)."""
 
 LOWEST_LOGIT: Final = -(1 << 40)
 """Below every logit that a window can have."""
-
-Sums = npt.NDArray[np.int64]
 
 _ROOT_BITS: Final = 20
 
@@ -100,7 +93,7 @@ class Best(NamedTuple):
     """The window that speaks most for an attack.
 
     Attributes:
-        logit: Its logit in fixed point, less what the number of windows takes.
+        logit: What it says together with the next ones, in fixed point, less what the number of windows takes.
         kind: How it was read.
         start: Its first character in the text.
         end: Its last-plus-one.
@@ -139,6 +132,7 @@ class Scorer:
         self._scales = arrays["scale_weights"].astype(np.int64)
         self._factors = arrays["block_factors"].astype(np.int64)[:, None]
         self._breadth = int(arrays["breadth_weight"][0])
+        self._doubling = int(arrays["doubling_weight"][0])
         self._knots = arrays["calibration_logits"].astype(np.int64), arrays["calibration_scores"].astype(np.int64)
 
     @property
@@ -164,18 +158,21 @@ class Scorer:
         best: Best | None = None
         signal: Found | None = None
         windows = 0
+        tops: list[Sums] = []
         for view in self.reader.views(text):
             if not view.codes.size:
                 continue
             logits, bounds = self.window_logits(count(view.codes, self.lexicon))
             windows += logits.size
+            tops.append(highest(logits))
             top = int(np.argmax(logits))
             signal = signal or self._signal(view)
             if best is None or int(logits[top]) > best.logit:
                 best = Best(int(logits[top]), view.kind, *_span(view, bounds[top]))
         if best is None:
             return Best(LOWEST_LOGIT, PLAIN, 0, 0)
-        return best._replace(logit=self.with_breadth(best.logit, windows), signal=signal)
+        logit = with_breadth(together(np.concatenate(tops), self._doubling), windows, self._breadth)
+        return best._replace(logit=logit, signal=signal)
 
     def _signal(self, view: View) -> Found | None:
         """Return the first rule that matches in a view."""
@@ -185,13 +182,6 @@ class Scorer:
         places = view.places[found.start : found.end]
         kind = found.family if view.kind == PLAIN else f"{view.kind}/{found.family}"
         return Found(kind, int(places.min()), int(places.max()) + 1)
-
-    def with_breadth(self, logit: int, windows: int) -> int:
-        """Return the logit of the best of so many windows: the more there are, the higher the best one is by chance.
-
-        Beyond ``MOST_COUNTED`` that counts no further: nobody is to hide an attack by writing much around it.
-        """
-        return logit - (self._breadth * binary_logarithm(min(windows, MOST_COUNTED)) >> 16)
 
     def calibrated(self, logit: int) -> int:
         """Return a logit's score in millionths, between the calibration's knots in a straight line."""
@@ -229,12 +219,6 @@ class Scorer:
         total: Sums = (sums * self._factors * _roots_upto(int(sizes.max()))[sizes] >> _ROOT_BITS).sum(axis=0)
         total += self._scales[scales]
         return total, bounds
-
-
-def binary_logarithm(number: int) -> int:
-    """Return the logarithm to base 2 in fixed point, in straight lines between powers of two."""
-    power = number.bit_length() - 1
-    return (power << 16) + ((number << 16 >> power) - ONE)
 
 
 @cache

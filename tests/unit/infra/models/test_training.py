@@ -21,7 +21,8 @@ from infra.models.injection.quantizing import arrays_of
 from infra.models.injection.sources import DERIVED, FOLDS, NO_FOLD, folds_of, openings, with_origins
 from streams.adapters.injection.artifact import Artifact, read_artifact
 from streams.adapters.injection.counts import count
-from streams.adapters.injection.scorer import ONE, Scorer
+from streams.adapters.injection.pooling import ONE
+from streams.adapters.injection.scorer import Scorer
 from tests.fakes.attacks import attack
 
 LINE = Calibration(np.array([-8.0, 8.0]), np.array([0.0, 1.0]))

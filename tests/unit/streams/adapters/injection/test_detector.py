@@ -28,12 +28,8 @@ def test_an_attack_is_one_finding_at_its_place(name: str) -> None:
     before = "The report is ready. " * 30
     fields = [Field("summary_text", before + attack(name)), Field("retained_safety_invariant_ids[0]", "INV-1")]
     (found,) = DETECTOR.scan(fields, PROFILE)
-    assert (found.category, found.detector, found.type, found.path) == (
-        Category.INJECTION,
-        "injection",
-        "plain",
-        "summary_text",
-    )
+    assert (found.category, found.detector, found.path) == (Category.INJECTION, "injection", "summary_text")
+    assert found.type in {"plain", "override"}  # the rule's where it is surer than the model
     assert found.score >= FINDING_SCORE
     assert found.start < len(before) + len(attack(name))
     assert len(before) < found.end <= len(before + attack(name))
