@@ -23,7 +23,8 @@ import regex
 
 from streams.adapters.pii.index import END, ONE_CHARACTER, ONLY_END, Widening, automaton, times
 
-_MAX_MEMORY_BYTES: Final = 4 << 20
+_MAX_MEMORY_BYTES: Final = 1 << 18
+"""Of each automaton: there are hundreds, and hostile text makes any of them grow. One that needs more gives up."""
 _ANY: Final = r"[\x00-\x7f]"
 _STAND_IN: Final = "?"
 _LAST_ASCII: Final = 0x7F
