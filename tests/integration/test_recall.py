@@ -31,7 +31,7 @@ from tests.vectors.generate_recall import fixture_request, verified_fixtures
 pytestmark = pytest.mark.containers
 
 FIXTURES: Final[Any] = verified_fixtures()
-FOUND_BY_THE_MODEL: Final = {"role-assertion": "INJECTION"}
+FOUND_BY_THE_MODEL: Final = {"known-everywhere": "INJECTION", "role-assertion": "INJECTION"}
 """The fixtures know no scanner; the real one's injection model finds these as well."""
 
 SCRIPTED: Final = "tests.fakes.recall:of_demo_policy"

@@ -131,7 +131,7 @@ CASES: Final[tuple[dict[str, Any], ...]] = (
     ),
     _one("known-but-for-a-word", QUARANTINED_HERE.replace("new ", "")),
     # -- the primary detector
-    _one("score-below-review", "[score 0.29]"),
+    _one("score-below-review", "[score 0.24]"),
     _one("score-review", "[score 0.3]", "INJECTION"),
     _one("score-escalate", "[score 0.61]", "INJECTION"),
     _one("score-quarantine", "[score 0.97]", "INJECTION"),
