@@ -218,11 +218,11 @@ that same rate.
 _MEASURED: Final = """
 Every text was scored by a model that had learnt nothing from its source ({folds} groups of whole repositories, and no
 text that begins like one of theirs), calibrated on the other groups. A share is followed by its 95 % interval (Wilson).
-The packaged model has learnt from all of them. Texts written for it and borrowed messages are measured nowhere, pages
-of this project by models that had not read the page. Concept words, rules and written texts were made while looking at
-errors on these corpora, and thresholds, and how windows count together, were chosen after these figures: a corpus that
-nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory text, since the rules on
-replies, code, authority and tampering were made with those rows in view.
+The packaged model has learnt from all of them. Texts written for it, summaries and borrowed messages are measured
+nowhere, pages of this project by models that had not read the page. Concept words, rules and written texts were made
+while looking at errors on these corpora, and thresholds, and how windows count together, were chosen after these
+figures: a corpus that nobody has looked at will come out worse. That is most so for microsoft/BIPIA and for memory
+text, since the rules on replies, code, authority and tampering were made with those rows in view.
 
 Hard is what the corpus marks so: attacks by their meaning, and bare questions or roles that are asked of a model.
 """
@@ -239,7 +239,8 @@ another detector.
 """
 _LEARNT: Final = """
 The development corpora, messages of clean agent transcripts, texts about secrets and personal data, pages of this
-project, messages of programs in many languages (`infra/models/injection/borrowed`), and texts written for this model
+project, messages of programs in many languages (`infra/models/injection/borrowed`), summaries in the clauses of this
+project's grammars (`infra/models/injection/summaries.jsonl`), and texts written for this model
 (`infra/models/injection/authored`, expanded to their readings), which no native speaker has reviewed.
 """
 _LIMITS: Final = (

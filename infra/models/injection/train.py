@@ -23,6 +23,7 @@ import numpy.typing as npt
 from infra.models.injection import card
 from infra.models.injection.authored_texts import embedded, read_authored
 from infra.models.injection.calibration import Calibration, Doubles, Flags, calibrate
+from infra.models.injection.clause_texts import read_summaries
 from infra.models.injection.corpora import Row, read_rows, read_side, read_transcripts
 from infra.models.injection.examples import Examples, Tools, make_examples, make_tools
 from infra.models.injection.honest_texts import read_borrowed, read_pages
@@ -36,7 +37,7 @@ from streams.adapters.injection.scorer import SCORE_UNIT, SIGNAL_SCORE, Scorer
 
 SEED: Final = 1
 NAME: Final = "pratique-injection"
-VERSION: Final = "4"
+VERSION: Final = "5"
 
 _READINGS: Final = 10
 _SHORT: Final = 1_000
@@ -119,7 +120,7 @@ def _read(corpora: Path) -> tuple[Texts, Tools]:
     among = embedded(short, fillers, seed=SEED)
     transcripts = read_transcripts(corpora)
     side = transcripts + read_side(corpora) + read_pages()
-    borrowed = read_borrowed()
+    borrowed = read_borrowed() + read_summaries()
     parts = {MEASURED: own, WRITTEN: written, AMONG: among, SIDE: side, BORROWED: borrowed}
     learnt = [row for rows in parts.values() for row in rows]
     tools = make_tools(own)
