@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from pratique.contract.avro import decode
 from pratique.contract.canonical import bytes_sha256
 from pratique.contract.digests import request_sha256
-from pratique.contract.records import AuditEntry, Verdict
+from pratique.contract.ledger_records import AuditEntry
+from pratique.contract.records import Verdict
 from pratique.contract.topics import (
     COMPACTION_ACCEPTED,
     COMPACTION_QUARANTINED,

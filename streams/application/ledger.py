@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pratique.contract.canonical import bytes_sha256
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
 from streams.application.ledger_automatic import AutomaticEntries, Written

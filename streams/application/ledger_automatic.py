@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.trust import TrustTarget
 from streams.application.ledger_decision import Decision, Reviewed, Rules
 from streams.application.ports.log import LogRecord

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry, LedgerEntry, Origin, ReviewEntry
+from pratique.contract.records import Origin
 from streams.domain.policy.model import QuarantineRule
 
 Rules: TypeAlias = Callable[[str, Origin], QuarantineRule | None]

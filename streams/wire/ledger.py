@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 
 from pratique.contract import avro
-from pratique.contract.records import AuditedChange, AuditEntry, LedgerEntry, ReviewEntry
+from pratique.contract.ledger_records import AuditedChange, AuditEntry, LedgerEntry, ReviewEntry
 from pratique.errors import MalformedError
 from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel, LogRecord, Output

@@ -16,7 +16,7 @@ from typing import Final
 from confluent_kafka import Producer
 
 from pratique.contract import avro
-from pratique.contract.records import AuditEntry, LedgerEntry
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from streams.domain.quarantine.command import Command
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope

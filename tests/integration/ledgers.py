@@ -30,7 +30,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported 
 
 from infra.stack.paths import ROOT
 from pratique.contract.avro import decode
-from pratique.contract.records import AuditEntry, LedgerEntry
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry
 from streams.adapters.kafka_admin import KafkaAdmin
 from streams.domain.quarantine.automatic import AutomaticAddition
 from streams.domain.quarantine.command import Command, sign_command

@@ -21,7 +21,13 @@ from pratique.client import Gate
 from pratique.contract.avro import decode, encode
 from pratique.contract.canonical import bytes_sha256
 from pratique.contract.digests import request_sha256
-from pratique.contract.records import AuditEntry, Disposition, MemoryRecalled, Verdict, VerdictOutcome
+from pratique.contract.ledger_records import AuditEntry
+from pratique.contract.records import (
+    Disposition,
+    MemoryRecalled,
+    Verdict,
+    VerdictOutcome,
+)
 from pratique.contract.signing import Ed25519Signer
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_COMMANDS
 from pratique.contract.trust import KeyRole

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pratique.contract.avro import decode
-from pratique.contract.records import ReviewEntry
+from pratique.contract.ledger_records import ReviewEntry
 from streams.domain.quarantine.automatic import AutomaticAddition, sign_addition
 from streams.domain.quarantine.record import Action, parse_record
 from tests.integration.kafka_container import KafkaContainer

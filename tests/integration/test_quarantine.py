@@ -14,7 +14,8 @@ import pytest
 from infra.stack.paths import ROOT
 from pratique.client import Gate
 from pratique.contract.avro import decode
-from pratique.contract.records import AuditEntry, MemoryRecalled, Verdict, VerdictOutcome
+from pratique.contract.ledger_records import AuditEntry
+from pratique.contract.records import MemoryRecalled, Verdict, VerdictOutcome
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_COMMANDS
 from streams.domain.policy.quarantine_rules import DAY_MS
 from tests.integration.asking import conflicting

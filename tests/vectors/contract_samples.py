@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry, ReviewEntry
 from pratique.contract.records import (
-    AuditEntry,
     CarriedText,
     Check,
     CompactionRequested,
@@ -17,7 +17,6 @@ from pratique.contract.records import (
     ExpectedEntry,
     Fallback,
     JoinKey,
-    LedgerEntry,
     LedgerView,
     MemoryEntry,
     MemoryFinding,
@@ -29,7 +28,6 @@ from pratique.contract.records import (
     PinnedEntry,
     Provenance,
     Receipt,
-    ReviewEntry,
     Role,
     SourceMessage,
     StatedReason,

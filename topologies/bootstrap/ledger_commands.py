@@ -16,7 +16,7 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from pratique.contract.canonical import bytes_sha256
-from pratique.contract.records import AuditEntry
+from pratique.contract.ledger_records import AuditEntry
 from pratique.contract.signing import Ed25519Signer
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_COMMANDS
 from pratique.contract.trust import KeyRole

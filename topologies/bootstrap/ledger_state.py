@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from pratique.contract.records import LedgerEntry
+from pratique.contract.ledger_records import LedgerEntry
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from streams.adapters.ledger_log import LedgerLog
 from streams.domain.quarantine.ledger_key import LedgerKey

@@ -17,7 +17,13 @@ from typing import Final
 from pratique.client import Gate
 from pratique.contract import avro
 from pratique.contract.digests import request_sha256
-from pratique.contract.records import CompactionRequested, MemoryRecalled, Origin, ReviewEntry, Verdict
+from pratique.contract.ledger_records import ReviewEntry
+from pratique.contract.records import (
+    CompactionRequested,
+    MemoryRecalled,
+    Origin,
+    Verdict,
+)
 from pratique.contract.topics import COMPACTION_REQUESTED, MEMORY_RECALLED, QUARANTINE_REVIEW
 from pratique.errors import MalformedError
 from streams.adapters.kafka_log import KafkaLog

@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 import fastavro
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
-from pratique.contract import records
+from pratique.contract import ledger_records, records
 from pratique.contract.topics import MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
 from pratique.errors import ConfigurationError, MalformedError, TooLargeError
 
@@ -45,9 +45,9 @@ RECORD_CLASSES: Final[tuple[type[Any], ...]] = (
     records.Evidence,
     records.Verdict,
     records.MemoryFinding,
-    records.LedgerEntry,
-    records.AuditEntry,
-    records.ReviewEntry,
+    ledger_records.LedgerEntry,
+    ledger_records.AuditEntry,
+    ledger_records.ReviewEntry,
 )
 
 RecordT = TypeVar("RecordT")

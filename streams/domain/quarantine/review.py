@@ -37,8 +37,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from pratique.contract.ledger_records import ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import ReviewEntry
 from pratique.errors import MalformedError
 from streams.domain.policy.model import QuarantineEffect, QuarantineRule
 from streams.domain.quarantine.automatic import AutomaticAddition

@@ -9,7 +9,7 @@ import pytest
 from infra.stack.observer import CODE_HEADER, TOPICS, Observer
 from pratique.contract.avro import encode
 from pratique.contract.canonical import bytes_sha256
-from pratique.contract.records import AuditEntry
+from pratique.contract.ledger_records import AuditEntry
 from pratique.contract.topics import COMPACTION_ACCEPTED, DEAD_LETTER, QUARANTINE_AUDIT, QUARANTINE_COMMANDS
 from streams.wire.dead_letter import PREFIX
 from tests.fakes.kafka import FakeKafka, FakeTransport

@@ -28,9 +28,8 @@ from pratique.contract.avro import (
     fingerprints,
     schema_directory,
 )
+from pratique.contract.ledger_records import AuditedChange, AuditEntry
 from pratique.contract.records import (
-    AuditedChange,
-    AuditEntry,
     CompactionRequested,
     CompactionSubject,
     Evidence,

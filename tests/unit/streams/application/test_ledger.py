@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pratique.contract.canonical import bytes_sha256
 from pratique.contract.dsse import seal
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry, LedgerEntry
 from pratique.errors import MalformedError
 from streams.application.ledger import MAX_ENVELOPE_BYTES, LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision

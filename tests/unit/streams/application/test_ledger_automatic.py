@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pratique.contract.dsse import seal
+from pratique.contract.ledger_records import ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import Origin, ReviewEntry
+from pratique.contract.records import Origin
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision, Rules
 from streams.application.ports.log import Channel

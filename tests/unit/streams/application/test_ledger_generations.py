@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pratique.contract.dsse import seal
+from pratique.contract.ledger_records import AuditEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import AuditEntry
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision
 from streams.application.ports.log import Channel

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from pratique.contract.records import AuditEntry
+from pratique.contract.ledger_records import AuditEntry
 from topologies.bootstrap.ledger_client import Audited, Intent
 from topologies.cli import ledger as command
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from pratique.contract.records import AuditEntry, Disposition, EntryVerdict, ReviewEntry, Verdict
+from pratique.contract.ledger_records import AuditEntry, ReviewEntry
+from pratique.contract.records import Disposition, EntryVerdict, Verdict
 from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.domain.quarantine.record import Action
 from tests.vectors.contract_samples import RECORDS, VERDICT

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pratique.contract.ledger_records import ReviewEntry
 from pratique.contract.reasons import ReasonCode
-from pratique.contract.records import ReviewEntry
 from streams.domain.policy.model import QuarantineRule
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action
