@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from infra.stack.processes import write_json
 from pratique.contract.canonical import JsonValue
+from pratique.errors import ConfigurationError
+from streams.domain.policy.scan_rules import NO_RULES, scan_rules
 from topologies.bootstrap.policy import Publication, ScannerIdentity, publish_policy
 
 SCAN_TARGETS: Final = "scan/"
@@ -79,10 +81,12 @@ def weaken_scan_policy(policy: Path, publication: Publication) -> Path:
 
 
 def _pinned_scanner(policy: Path) -> ScannerIdentity:
-    """Return the scanner of a published scan policy: the default one's, or that of a variant, which is the same."""
-    published = sorted((policy / "repository" / "targets" / SCAN_TARGETS).glob("*.json"))
-    document = _read(published[0])
-    return ScannerIdentity(document["scanner_version"], document["scanner_sha256"])
+    """Return the scanner itself, from a published scan policy without rules: with them, its digest is another."""
+    for path in (policy / "repository" / "targets" / SCAN_TARGETS).glob("*.json"):
+        document = _read(path)
+        if scan_rules(document, "scan policy") == NO_RULES:
+            return ScannerIdentity(document["scanner_version"], document["scanner_sha256"])
+    raise ConfigurationError(f"{policy} has no published scan policy without rules; publish the default one first")
 
 
 def _read(path: Path) -> dict[str, Any]:

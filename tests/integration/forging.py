@@ -32,6 +32,7 @@ from pratique.contract.records import (
 )
 from pratique.contract.signing import Ed25519Signer, MacSigner, Signature, Signer
 from pratique.contract.topics import COMPACTION_ACCEPTED, EVIDENCE
+from pratique.verification import Expectation
 from tests.integration.asking import Question, verdicts_since
 from tests.integration.platform import Platform
 from tests.integration.raw import Ends, Headers, Raw, until
@@ -104,6 +105,11 @@ def join_key(question: Question) -> JoinKey:
     return compaction_join_key(question.request, question.value, population)
 
 
+def text_sha256s(question: Question) -> tuple[str, ...]:
+    """Return the digests of what a request's summary would let into a context."""
+    return Expectation.of(question.request, question.value).text_sha256s
+
+
 def stated(evidence: Evidence, signer: MacSigner) -> Forged:
     """Return evidence under some role's key."""
     value = encode(evidence)
@@ -152,6 +158,7 @@ def passing_receipt(question: Question, scanned: Evidence, like: Case, signer: M
             "task_id": question.request.task_id,
             "source_population_sha256": join_key(question).source_population_sha256,
             "compacted_output_sha256": output,
+            "compacted_summary_sha256": text_sha256s(question)[0],
         }.items()
         if name in body
     }
@@ -238,6 +245,7 @@ def accepting_verdict(question: Question, like: Case) -> Verdict:
         compacted_output_sha256=compacted_output(question),
         event_json=event_json,
         event_sha256=text_sha256(event_json),
+        accepted_text_sha256s=text_sha256s(question),
     )
 
 

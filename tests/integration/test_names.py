@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pratique.errors import UnavailableError
 from streams.domain.policy.documents import NARRATIVE_FIELD_ROOTS
 from tests.fakes.language_model import ENGLISH, asking
 from tests.integration.asking import KEEPS
@@ -30,10 +33,15 @@ SCAN: dict[str, Any] = {
 }
 
 
-def published(platform: Platform, model: LanguageModel) -> str:
+@contextmanager
+def published(platform: Platform, model: LanguageModel) -> Iterator[str]:
+    """Publish a policy that asks for names, and at the end one that does not: no scanner starts without the model."""
     policy_id = f"names-{uuid.uuid4().hex[:8]}"
-    platform.publish(policy_id, scan=asking(SCAN, model), assurance="BOUNDED_WITH_UNTRUSTED_NARRATIVE")
-    return policy_id
+    try:
+        platform.publish(policy_id, scan=asking(SCAN, model), assurance="BOUNDED_WITH_UNTRUSTED_NARRATIVE")
+        yield policy_id
+    finally:
+        platform.publish(policy_id, scan=SCAN, assurance="BOUNDED_WITH_UNTRUSTED_NARRATIVE")
 
 
 def ask(platform: Platform, policy_id: str, *, redact: bool = False) -> Compaction:
@@ -44,17 +52,22 @@ def ask(platform: Platform, policy_id: str, *, redact: bool = False) -> Compacti
 
 
 def test_names_are_found_where_they_stand_and_can_be_masked(platform: Platform) -> None:
-    policy_id = published(platform, replace(ENGLISH, entity_types=("PERSON", "LOCATION")))
-    refused = ask(platform, policy_id)
+    with published(platform, replace(ENGLISH, entity_types=("PERSON", "LOCATION"))) as policy_id:
+        refused = ask(platform, policy_id)
+        masked = ask(platform, policy_id, redact=True)
     assert {(reason.code, reason.detector, reason.path) for reason in refused.reasons} == {
         ("PII", "names:PERSON", "candidate.narrative_text[27:45]"),
         ("PII", "names:LOCATION", "candidate.narrative_text[69:75]"),
     }
-    masked = ask(platform, policy_id, redact=True)
     assert (masked.accepted, masked.redacted) == (True, True), masked.reasons
     assert f"\n{MASKED}\n" in masked.context[2]["content"]
 
 
-def test_a_model_that_is_not_the_pinned_one_lets_nothing_pass(platform: Platform) -> None:
-    refused = ask(platform, published(platform, replace(ENGLISH, sha256="0" * 64)))
+def test_a_model_that_is_not_the_pinned_one_lets_nothing_pass_and_no_scanner_start(platform: Platform) -> None:
+    with published(platform, replace(ENGLISH, sha256="0" * 64)) as policy_id:
+        refused = ask(platform, policy_id)
+        with pytest.raises(UnavailableError, match="is not the one that policy pins"):
+            platform.relaunch("scan")
+        platform.discard("scan")
     assert {(reason.code, reason.detector) for reason in refused.reasons} == {("DETECTOR_ERROR", "names")}
+    platform.restore()

@@ -17,6 +17,8 @@ from tests.fakes.policy import NOW_MS, SCANNER, PolicyWorld, make_development_se
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pratique.contract.canonical import JsonValue
+
 QUICK_MS = 18_000
 
 
@@ -43,6 +45,19 @@ def test_a_variant_differs_from_the_default_in_what_was_changed_alone(
     assert quick.standing is not None
     assert default.standing is not None
     assert quick.standing.commitment_records == default.standing.commitment_records
+
+
+@pytest.mark.parametrize("score", range(1, 7))
+def test_a_variant_pins_the_scanner_itself_also_beside_one_with_rules(
+    world: PolicyWorld, monkeypatch: pytest.MonkeyPatch, score: int
+) -> None:
+    monkeypatch.setattr("topologies.bootstrap.policy.SystemClock.wall_ms", lambda _: NOW_MS)
+    rules: JsonValue = {"INJECTION": [{"detector": "injection", "minimum_score": score}]}
+    publish_variant(world.directory, "ruled", min_deadline_ms=QUICK_MS, scan={"actions": rules})
+    publish_variant(world.directory, "plain", min_deadline_ms=QUICK_MS, scan={"max_total_bytes": 1_000_000})
+    policies = store(world)
+    assert policies.pin("tenant-a", "ruled").scan.scanner_sha256 != SCANNER.sha256
+    assert policies.pin("tenant-a", "plain").scan.scanner_sha256 == SCANNER.sha256
 
 
 def test_a_deadline_below_the_least_is_refused(world: PolicyWorld) -> None:
