@@ -14,7 +14,7 @@ the padding off: no code here sees what it could be guessed from. Each call open
 that was away meanwhile is found again, and calls wait for each other, since a login is the whole process's.
 
 A PIN that was refused once is not tried again: most tokens lock themselves after a few. Nothing else is remembered.
-The binding, python-pkcs11, is an extra: ``pip install 'pratique-streams[pkcs11]'``.
+The binding, python-pkcs11, is the extra ``pkcs11``: ``pip install python-pkcs11``.
 """
 
 from __future__ import annotations
@@ -115,8 +115,7 @@ class TokenKey:
             import pkcs11  # noqa: PLC0415 - an extra: who has no token need not install it
         except ImportError:
             raise ConfigurationError(
-                f"{name} names a PKCS #11 token, and python-pkcs11 is not installed: "
-                "pip install 'pratique-streams[pkcs11]'"
+                f"{name} names a PKCS #11 token, and python-pkcs11 is not installed: pip install python-pkcs11"
             ) from None
         self._binding = pkcs11
 

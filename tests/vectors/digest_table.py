@@ -231,6 +231,14 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         '"Das Deployment läuft."'.encode(),
     ),
     Digest(
+        "accepted_text_sha256s[i]",
+        "a text that a verdict lets in: the summary, then the narrative where there is one; none where it accepts none",
+        "the JSON string of the text: `compacted_summary_sha256`, then `narrative_sha256`",
+        Form.CANONICAL,
+        CONTRACT,
+        '"Das Deployment läuft."'.encode(),
+    ),
+    Digest(
         "authority_artifact_sha256",
         "what finds untraced claims: the word tables and the code that reads them",
         "`{authority_version, tables}`, one object a language with each kind's words as the table writes them",
@@ -403,6 +411,14 @@ DIGESTS: Final[tuple[Digest, ...]] = (
         Form.CANONICAL,
         CONTRACT,
         _CONFIGURATION,
+    ),
+    Digest(
+        "models[i].sha256",
+        "a language model that a scan policy names",
+        "`{schema_version, files}`; `files` from each file's path in the model's folder to the SHA-256 of its bytes",
+        Form.CANONICAL,
+        CONTRACT,
+        b'{"files":{"config.cfg":"%b"},"schema_version":"pratique.language-model.v1"}' % _sha(b"[nlp]\n").encode(),
     ),
     Digest(
         "content_sha256",

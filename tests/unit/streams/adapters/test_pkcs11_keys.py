@@ -156,5 +156,5 @@ def test_token_that_takes_no_sha_256_says_what_to_do(made: tuple[SoftToken, byte
 
 def test_without_the_binding_it_says_how_to_install_it(token: SoftToken, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pkcs11", None)
-    with pytest.raises(ConfigurationError, match=r"pratique-streams\[pkcs11\]"):
+    with pytest.raises(ConfigurationError, match=r"python-pkcs11"):
         key(token.uri)
