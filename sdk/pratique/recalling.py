@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
 
 from pratique.asking import GRACE_S, Asker, PendingRecall, Prepared
 from pratique.context import UsedVerdicts
@@ -18,13 +20,16 @@ from pratique.contract.avro import encode
 from pratique.contract.records import MemoryEntry, MemoryRecalled, Verdict, VerdictOutcome
 from pratique.contract.signing import Signer
 from pratique.contract.topics import MEMORY_RECALLED
-from pratique.errors import ConfigurationError
+from pratique.errors import ConfigurationError, TooLargeError, UnavailableError
 from pratique.memories import Entries, Expectations, admitted, expected_entries, memory_entries
 from pratique.pinned import PolicySource
 from pratique.recall_verification import RecallExpectation
 from pratique.redacting import redacted_recall
 from pratique.transport import Transport
 from pratique.verification import check_moment
+
+_NO_ANSWER: Final = (UnavailableError, TooLargeError)
+"""What leaves a masked recall without an answer: a broker that is away, or masks longer than what they mask."""
 
 
 class RecallGate(Asker):
@@ -83,8 +88,12 @@ class RecallGate(Asker):
         timeout = self._patience_s() if wait_s is None else wait_s
         verdict = self.ask_recall(request, wait_s=timeout)
         masked = self._masked_recall(request, verdict) if redact else None
-        again = None if masked is None else self.ask_recall(masked, wait_s=timeout)
-        return self.memories(request, verdict) if masked is None or again is None else self.memories(masked, again)
+        if verdict is not None and masked is not None:
+            with suppress(*_NO_ANSWER):
+                again = self.ask_recall(masked, wait_s=self._while_valid_s(verdict, timeout))
+                if again is not None:
+                    request, verdict = masked, again
+        return self.memories(request, verdict)
 
     async def arecall(
         self,
@@ -102,10 +111,12 @@ class RecallGate(Asker):
         timeout = await asyncio.to_thread(self._patience_s) if wait_s is None else wait_s
         verdict = await self._wait_async(self._prepared_recall(request), self._recall_signer(None), timeout)
         masked = self._masked_recall(request, verdict) if redact else None
-        if masked is not None:
-            again = await self._wait_async(self._prepared_recall(masked), self._recall_signer(None), timeout)
-            if again is not None:
-                request, verdict = masked, again
+        if verdict is not None and masked is not None:
+            with suppress(*_NO_ANSWER):
+                wait_s = self._while_valid_s(verdict, timeout)
+                again = await self._wait_async(self._prepared_recall(masked), self._recall_signer(None), wait_s)
+                if again is not None:
+                    request, verdict = masked, again
         return await asyncio.to_thread(self.memories, request, verdict)
 
     def recall_request(self, entries: Entries, expected: Expectations, *, task_id: str) -> MemoryRecalled:
@@ -176,6 +187,10 @@ class RecallGate(Asker):
         if verdict is None or verdict.outcome is not VerdictOutcome.QUARANTINED:
             return None
         return redacted_recall(request, verdict.reasons, request_id=str(uuid.uuid4()), requested_at=self._clock())
+
+    def _while_valid_s(self, verdict: Verdict, wait_s: float) -> float:
+        """Return how long a second answer is waited for: half the time that the first one is still valid."""
+        return max(0.0, min(wait_s, (verdict.valid_until - self._clock()) / 2000))
 
     def _patience_s(self) -> float:
         return self._policies.pinned(self.tenant_id, self.policy_id).deadline_ms / 1000 + GRACE_S

@@ -35,7 +35,8 @@ from streams.errors import PolicyNotLoadedError
 
 TAG: Final = "{pratique-verdicts}:"
 """Prefix of everything here: one slot of a cluster, and none of the ledger's view."""
-POSITIONS: Final = f"{TAG}positions"
+POSITIONS: Final = f"{TAG}positions-{avro.fingerprints()['Verdict']}"
+"""How far the topics were read, by a release that knew this schema: an earlier one passes later verdicts over."""
 FIELDS: Final = ("topic", "key_id", "signature", "value")
 VERDICT_ID: Final = "verdict_id"
 """The field of an accepted output's entry: whose it is."""
@@ -44,7 +45,10 @@ MOST_BYTES: Final = 1024 * 1024
 """Most bytes of a verdict: its topic takes no larger record."""
 
 UNASKED_SECONDS: Final = 5.0
-"""How long Redis is not asked again after it did not answer: requests go on meanwhile, with less trust."""
+"""How long Redis is not asked again after it did not answer: requests go on meanwhile.
+
+What names a verdict has less trust; a summary without marker and lineage is not recognised (ADR 0029).
+"""
 
 _OUTCOMES: Final = {
     COMPACTION_ACCEPTED: VerdictOutcome.ACCEPTED,

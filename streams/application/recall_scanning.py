@@ -116,16 +116,27 @@ def _judged(
         reason = Reason.of(failure_code(error), path, detector)
         return unmeasured(plan.entries[place].entry, plan.policy_set.recall, error), (reason,)
     by_recall = (Reason.of(code, path, _detector(code, plan.detector_name)) for code in finding.codes)
+    mendable = _is_mendable(finding, detection)
     by_scanner = (
-        Reason.of(ReasonCode(item.category.value), _stretch(item), f"{item.detector}:{item.type}")
+        Reason.of(ReasonCode(item.category.value), _place(item, mendable=mendable), f"{item.detector}:{item.type}")
         for item in detection.findings
     )
     return finding, bounded([*by_recall, *by_scanner])
 
 
-def _stretch(finding: Finding) -> str:
+def _is_mendable(finding: EntryFinding, detection: Detection) -> bool:
+    """Say whether masks are all that an entry needs.
+
+    Decided here, where everything is known: a verdict states so many reasons and no more, and what it leaves out would
+    be the client's word that there is nothing else.
+    """
+    told = detection.finding_count == len(detection.findings)
+    return told and not finding.codes and all(item.category in MASKABLE for item in detection.findings)
+
+
+def _place(finding: Finding, *, mendable: bool) -> str:
     """Return where a finding is: its stretch of the content, where a client may mask it."""
-    return f"{finding.path}[{finding.start}:{finding.end}]" if finding.category in MASKABLE else finding.path
+    return f"{finding.path}[{finding.start}:{finding.end}]" if mendable else finding.path
 
 
 def _found(

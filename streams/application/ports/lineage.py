@@ -2,7 +2,8 @@
 
 The contract: a read model beside the log, never authority. A verdict is final, so what is found never changes; what is
 not found may be too new, too old, of another tenant, or out of reach, and is missing from the answer. It never raises,
-and never keeps a caller waiting for long: whoever gets no answer goes on with less trust.
+and never keeps a caller waiting for long: whoever gets no answer to ``look_up`` goes on with less trust, whoever gets
+none to ``recognise`` as if nothing had been accepted.
 """
 
 from __future__ import annotations

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from pratique.contract.canonical import text_sha256
 from pratique.contract.records import ExpectedEntry, MemoryEntry, MemoryRecalled, Provenance, StatedReason, Verdict
+from pratique.contract.topics import MEMORY_RECALLED
+from pratique.errors import PratiqueError, TooLargeError, UnavailableError
 from pratique.redacting import MASK, redacted_recall
+from pratique.transport import Received
 from tests.unit.sdk.recall_world import LONG_S, SHORT_S, TASK, TENANT, RecallWorld
 
 TEA = {"entry_id": "e1", "memory_version": "v1", "content": "The user likes tea."}
@@ -96,6 +99,39 @@ def test_where_no_second_answer_comes_the_first_stands(world: RecallWorld, *, as
         memories = asyncio.run(world.gate.arecall(*asked, task_id=TASK, wait_s=SHORT_S, redact=True))
     else:
         memories = world.gate.recall(*asked, task_id=TASK, wait_s=SHORT_S, redact=True)
+    assert shown(memories) == [("e1", "v1", TEA["content"])]
+    assert len(world.asked) == 2
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("error", [UnavailableError("no broker"), TooLargeError("over 4 MiB")], ids=["away", "large"])
+def test_where_nothing_can_be_asked_again_the_first_answer_stands(
+    world: RecallWorld, error: PratiqueError, *, asynchronous: bool
+) -> None:
+    def change(verdict: Verdict) -> Verdict:
+        world.kafka.on_publish = fail
+        return verdict
+
+    def fail(record: Received) -> None:
+        if record.topic == MEMORY_RECALLED:
+            raise error
+
+    world.change = change
+    asked = ([TEA, KEY], MANIFEST[:2])
+    if asynchronous:
+        memories = asyncio.run(world.gate.arecall(*asked, task_id=TASK, wait_s=LONG_S, redact=True))
+    else:
+        memories = world.gate.recall(*asked, task_id=TASK, wait_s=LONG_S, redact=True)
+    assert shown(memories) == [("e1", "v1", TEA["content"])]
+
+
+def test_a_second_answer_is_waited_for_only_while_the_first_is_valid(world: RecallWorld) -> None:
+    def change(verdict: Verdict) -> Verdict:
+        world.answers = False
+        return replace(verdict, valid_until=world.now_ms + 200)
+
+    world.change = change
+    memories = world.gate.recall([TEA, KEY], MANIFEST[:2], task_id=TASK, wait_s=100_000.0, redact=True)
     assert shown(memories) == [("e1", "v1", TEA["content"])]
     assert len(world.asked) == 2
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pratique.contract.avro import encode
@@ -17,6 +17,7 @@ from pratique.contract.canonical import canonical_sha256, text_sha256
 from pratique.contract.digests import recall_join_key
 from pratique.contract.reasons import ReasonCode
 from pratique.contract.records import ExpectedEntry, MemoryRecalled
+from pratique.redacting import redacted_recall
 from streams.application.ports.detection import Detection, ScanFailure
 from streams.application.ports.quarantine import FingerprintKey, Looked
 from streams.application.recall_plan import LEDGER, Failure, ScanPlan, plan_scan
@@ -135,6 +136,36 @@ def test_every_kind_of_finding_has_its_reason_and_withholds() -> None:
     assert statuses(result) == ["NO_FINDING", "FINDING", "FINDING", "FINDING", "FINDING", "NO_FINDING"]
     assert [item.clean for item in stated(result).entries] == [True, False, False, False, False, False]
     assert stated(result).entries[5].codes == ("SECRET",)
+
+
+@settings(max_examples=40)
+@example(["private and known"] * 40)
+@example(["private and hidden", "private"] * 40)
+@given(st.lists(st.sampled_from(["clean", "private", "known", "private and known", "private and hidden"]), max_size=90))
+def test_however_many_reasons_there_are_only_what_masks_mend_is_masked(kinds: list[str]) -> None:
+    """A ledger's entry is told from the content, which a mask changes: what stands there must never look mendable."""
+    contents = [f"{place} {kind}" for place, kind in enumerate(kinds)]
+    asked = request(*(entry(f"e{place}", content) for place, content in enumerate(contents)))
+    measurements = dict.fromkeys(range(len(kinds)), CLEAN)
+    for place, kind in enumerate(kinds):
+        path = f"entries[{place}].content"
+        found = (
+            *((Finding(Category.PII, "presidio", "EMAIL_ADDRESS", path, 0, 1, 1.0),) if "private" in kind else ()),
+            *((Finding(Category.HIDDEN_TEXT, "hidden", "bidi", path, 1, 2, 1.0),) if "hidden" in kind else ()),
+        )
+        measurements[place] = Measurement(0.0, Detection(found, len(found)))
+    known = frozenset(
+        fingerprint(content, KEY.secret) for content, kind in zip(contents, kinds, strict=True) if "known" in kind
+    )
+    result = scan(asked, looked=replace(LOOKED, known=known), measurements=measurements)
+    masked = redacted_recall(asked, result.receipt.reasons, request_id="again", requested_at=AT_MS)
+    changed_places = (
+        []
+        if masked is None
+        else [place for place, item in enumerate(masked.entries) if item.content != contents[place]]
+    )
+    assert {kinds[place] for place in changed_places} <= {"private"}
+    assert bool(changed_places) == ("private" in kinds)
 
 
 @pytest.mark.parametrize(
