@@ -1,7 +1,9 @@
 """A look at a topic beside the subscription: end offsets, single records, history.
 
 The contract: every answer comes from the broker at the time of the call, never from a cache; what the broker does not
-answer raises ``UnavailableError``. Calls block, and are safe from one thread at a time (a lock makes them so).
+answer raises ``UnavailableError``, and the next call asks over a fresh connection: a client that met a broker which was
+starting remembers for minutes that there are no such partitions. Calls block, and are safe from one thread at a time (a
+lock makes them so).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Final, Self, cast
 
@@ -48,18 +50,17 @@ class KafkaLog:
     def __init__(self, configuration: Mapping[str, str], topic: str, group: str) -> None:
         self._topic = topic
         self._lock = threading.Lock()
-        self._consumer = Consumer(
-            {
-                "group.id": group,
-                "enable.auto.commit": False,
-                "auto.offset.reset": "error",
-                # As the subscription reads: whatever a transaction does, both see the same records and the same end.
-                "isolation.level": "read_uncommitted",
-                # A look at one record waits for the fetch before it; nothing is assigned, and fetched, between looks.
-                "fetch.wait.max.ms": 10,
-                **configuration,
-            }
-        )
+        self._configuration: dict[str, str | int | bool] = {
+            "group.id": group,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            # As the subscription reads: whatever a transaction does, both see the same records and the same end.
+            "isolation.level": "read_uncommitted",
+            # A look at one record waits for the fetch before it; nothing is assigned, and fetched, between looks.
+            "fetch.wait.max.ms": 10,
+            **configuration,
+        }
+        self._consumer = Consumer(self._configuration)
 
     def partition_count(self) -> int:
         """Return the topic's number of partitions.
@@ -67,7 +68,7 @@ class KafkaLog:
         Raises:
             UnavailableError: The broker does not answer, or there is no such topic.
         """
-        with self._lock, _Translated("the topic's partitions"):
+        with self._asking("the topic's partitions"):
             metadata = self._consumer.list_topics(self._topic, TIMEOUT_SECONDS).topics[self._topic]
             if metadata.error is not None or not metadata.partitions:
                 raise UnavailableError(f"topic {self._topic} does not exist; run `pratique topics apply`")
@@ -79,7 +80,7 @@ class KafkaLog:
         Raises:
             UnavailableError: The broker does not answer.
         """
-        with self._lock, _Translated("an end offset"):
+        with self._asking("an end offset"):
             return self._end_offset(partition)
 
     def committed_offset(self, partition: int) -> int | None:
@@ -88,7 +89,7 @@ class KafkaLog:
         Raises:
             UnavailableError: The broker does not answer.
         """
-        with self._lock, _Translated("a committed offset"):
+        with self._asking("a committed offset"):
             (answer,) = self._consumer.committed([TopicPartition(self._topic, partition)], TIMEOUT_SECONDS)
             return int(answer.offset) if answer.offset >= 0 else None
 
@@ -98,7 +99,7 @@ class KafkaLog:
         Raises:
             UnavailableError: The broker does not answer.
         """
-        with self._lock, _Translated("an offset by time"):
+        with self._asking("an offset by time"):
             asked = [TopicPartition(self._topic, partition, max(0, at_ms))]
             (answer,) = self._consumer.offsets_for_times(asked, TIMEOUT_SECONDS)
             return int(answer.offset) if answer.offset >= 0 else None
@@ -121,7 +122,7 @@ class KafkaLog:
         Raises:
             UnavailableError: They could not be read to the end.
         """
-        with self._lock, _Translated("history"):
+        with self._asking("history"):
             low, _ = self._consumer.get_watermark_offsets(TopicPartition(self._topic, partition), TIMEOUT_SECONDS)
             place = TopicPartition(self._topic, partition, max(start, low))
             self._consumer.assign([place])
@@ -134,6 +135,20 @@ class KafkaLog:
         """Close the connection."""
         with self._lock:
             self._consumer.close()
+
+    @contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        """Hold the connection for one question; one that got no answer is asked nothing more."""
+        with self._lock:
+            try:
+                yield
+            except (KafkaException, UnavailableError) as error:
+                self._consumer.close()
+                self._consumer = Consumer(self._configuration)
+                if isinstance(error, KafkaException):
+                    name = error.args[0].name()
+                    raise UnavailableError(f"the broker does not tell {what}: {name}") from error
+                raise
 
     def _end_offset(self, partition: int) -> int:
         place = TopicPartition(self._topic, partition)
@@ -182,17 +197,3 @@ def _record(message: Message) -> ReadRecord:
     if error is not None:
         raise UnavailableError(f"history can't be read: {error.name()}")
     return read_record(message)
-
-
-class _Translated:
-    """Turns librdkafka's errors into ours."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, KafkaException):
-            raise UnavailableError(f"the broker does not tell {self._what}: {error.args[0].name()}") from error
