@@ -2,7 +2,7 @@
 
 The contract: nothing is looked for unless policy lists a model for it. A listed model that is absent, different or does
 not load is a ``DetectorError`` under that policy, for every text; it never narrows what is looked for. Each model reads
-what may be in its language: of a policy with several, paragraphs that are clearly in another are not its own.
+what may be in its language: of a policy with several, paragraphs that are clearly in one other are not its own.
 
 A model is loaded with the first profile that names it and then kept; that takes a second or two, and tens of MiB.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.language_models import verified_folder
 from streams.adapters.names import text
-from streams.domain.policy.language_models import MODEL_ONLY, LanguageModel
+from streams.domain.policy.language_models import MAX_MODELS, MODEL_ONLY, LanguageModel
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.domain.scanning.population import Field
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 NAME: Final = "names"
 """As findings and reasons carry it."""
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Raised whenever code here or beside it changes what is found; part of the manifest."""
 
-_MODELS_KEPT: Final = 8
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -54,7 +53,7 @@ class NamesDetector:
         }
         rules: dict[str, JsonValue] = dict(MODEL_TO_PRESIDIO_ENTITY_MAPPING)
         self._manifest = DetectorManifest(NAME, importlib.metadata.version("spacy"), canonical_sha256(rules), settings)
-        self._finder = lru_cache(_MODELS_KEPT)(_loaded)
+        self._finder = lru_cache(MAX_MODELS)(_loaded)
 
     @property
     def manifest(self) -> DetectorManifest:
@@ -80,14 +79,13 @@ class NamesDetector:
             DetectorError: A model failed; its message is not passed on, it may quote the text.
         """
         found = []
-        only_language = len(profile.language_profiles) == 1
         for model in profile.models:
             finder = self.finder(model)
             for field in fields:
                 if _DIGEST.fullmatch(field.value):
                     continue  # no text, and there are many
                 try:
-                    named = finder.find(field.value, only_language=only_language)
+                    named = finder.find(field.value, profile.language_profiles)
                 except Exception:  # noqa: BLE001 - whatever a model raises means the same: not looked at
                     raise DetectorError("a language model failed") from None
                 found += [

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +26,7 @@ from streams.adapters.pii.foreign import ForeignCheck
 from streams.domain.policy.language_models import LanguageModel
 from streams.errors import ConfigurationError
 
+_LANGUAGES_KEPT: Final = 64
 _RECOGNISER: Final = "ner"
 _LISTENED_TO: Final = ("tok2vec", "transformer")
 
@@ -70,17 +72,17 @@ class NameFinder:
                 " model's entity_types in policy"
             )
         self._recognizer: Any = SpacyRecognizer(supported_language=model.language, supported_entities=self._types)
-        self._foreign = ForeignCheck([model.language])
 
-    def find(self, text: str, *, only_language: bool) -> list[Named]:
+    def find(self, text: str, languages: Sequence[str]) -> list[Named]:
         """Return what the model finds in a text, in order.
 
         Args:
             text: The text.
-            only_language: Whether policy has no other language; then nothing is left out as another one's.
+            languages: All of the policy's; what is clearly in another one than the model's is left out.
         """
         found: list[Named] = []
-        for offset, piece in pieces(own_text(text, None if only_language else self._foreign)):
+        others = [_foreign_to(language) for language in languages if language != self._language]
+        for offset, piece in pieces(own_text(text, _foreign_to(self._language), others)):
             if not piece.isspace():
                 found += self._in_piece(piece, offset)
         return list(_merged(sorted(found)))
@@ -93,6 +95,11 @@ class NameFinder:
                 Named(str(item.entity_type), item.start + offset, item.end + offset, float(item.score))
                 for item in results
             ]
+
+
+@lru_cache(_LANGUAGES_KEPT)
+def _foreign_to(language: str) -> ForeignCheck:
+    return ForeignCheck([language])
 
 
 class _PinnedEngine(SpacyNlpEngine):

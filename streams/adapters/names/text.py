@@ -1,15 +1,16 @@
 """A text as a language model is given it: in pieces, without what is in another language, and at the same offsets.
 
 The contract: what is left out of a text is overwritten with spaces, so that every offset stays. Paragraphs that are
-clearly in another language than the model's are left out where policy has other languages; and in a long run without
-white space one sign in ``SIGNS`` that is neither letter nor digit is, since spaCy's tokenizer takes such signs off one
-by one, each time reading the rest of the run. Pieces overlap, so that no name is cut by all of them.
+clearly in one other language of the policy are left out; those that mix languages are not, nobody else would read them.
+In a long run without white space one sign in ``SIGNS`` that is neither letter nor digit is left out, since spaCy's
+tokenizer takes such signs off one by one, each time reading the rest of the run. Pieces overlap, so that no name is cut
+by all of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from streams.adapters.pii.foreign import ForeignCheck
@@ -25,15 +26,16 @@ _LONG_RUN: Final = re.compile(rf"\S{{{RUN},}}")
 _BETWEEN_PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n")
 
 
-def own_text(text: str, foreign: ForeignCheck | None) -> str:
+def own_text(text: str, own: ForeignCheck, others: Sequence[ForeignCheck]) -> str:
     """Return a text with spaces in place of what a model is not given.
 
     Args:
         text: The text.
-        foreign: What is foreign to the model's language; nothing is left out as such where null.
+        own: What is foreign to the model's language.
+        others: What is foreign to each other language of the policy, one by one.
     """
-    if foreign is not None and foreign.is_foreign(text):
-        text = "".join(" " * len(part) if foreign.is_foreign(part) else part for part in _paragraphs(text))
+    if others and own.is_foreign(text):
+        text = "".join(" " * len(part) if _is_anothers(part, own, others) else part for part in _paragraphs(text))
     return _LONG_RUN.sub(_loosened, text)
 
 
@@ -48,6 +50,11 @@ def pieces(text: str) -> Iterator[tuple[int, str]]:
         if end == len(text):
             return
         start = _space_before(text, end - OVERLAP, end - 2 * OVERLAP)
+
+
+def _is_anothers(paragraph: str, own: ForeignCheck, others: Sequence[ForeignCheck]) -> bool:
+    """Say whether a paragraph is not the model's, and one other language has nothing foreign in it."""
+    return own.is_foreign(paragraph) and not all(other.is_foreign(paragraph) for other in others)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

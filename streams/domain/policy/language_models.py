@@ -27,7 +27,9 @@ MODEL_ONLY: Final = frozenset({"LOCATION", "NRP", "ORGANIZATION", "PERSON"})
 MODEL_TYPES: Final = MODEL_ONLY | {"DATE_TIME"}
 """Those that a model can be asked for. Dates in digits are found without one, in words only by one."""
 
-MAX_MODELS: Final = 64
+MAX_MODELS: Final = 8
+"""In one policy, all of which a worker keeps loaded."""
+
 MAX_PATH_CHARACTERS: Final = 1024
 
 _FIELDS: Final = ("language", "entity_types", "sha256")

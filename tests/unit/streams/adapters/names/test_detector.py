@@ -17,7 +17,7 @@ from streams.adapters.names.detector import NamesDetector
 from streams.adapters.names.text import PIECE
 from streams.adapters.presidio import PresidioDetector
 from streams.adapters.viewing import detect
-from streams.domain.policy.language_models import LanguageModel
+from streams.domain.policy.language_models import MAX_MODELS, LanguageModel
 from streams.domain.policy.scan_rules import ScanRules
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.population import Field
@@ -26,6 +26,11 @@ from streams.errors import DetectorError
 from tests.fakes.language_model import ENGLISH, PACKAGE
 
 GERMAN = "Wir haben mit Peter Müller gesprochen, und er wird sich bald bei uns melden, wenn es noch nicht fertig ist."
+
+MIXED = (
+    "Then the rest of the team went to the meeting, and they said that it would be done by the end of the week, for she"
+    " had told them what her name was, and it was Margaret Thatcher. And then they all went to where she was."
+)
 
 
 @cache
@@ -89,6 +94,26 @@ def test_names_are_found_once_however_long_the_text_is() -> None:
 def test_paragraphs_of_another_language_of_the_policy_are_not_the_models() -> None:
     text = f"{GERMAN}\n\nThen Jonathan Whitfield went to Paris."
     assert found(text, profile(replace(ENGLISH, entity_types=("PERSON",)))) == {("PERSON", "Jonathan Whitfield")}
+
+
+def test_a_paragraph_that_mixes_the_policys_languages_is_read_by_every_model(tmp_path: Path) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(located(PACKAGE), copy)
+    german = replace(ENGLISH, language="de", package="", path=str(copy))
+    text = f"{MIXED} {GERMAN} {GERMAN}"
+    for models in ([ENGLISH], [german], [ENGLISH, german]):
+        assert ("PERSON", "Margaret Thatcher") in found(text, profile(*models))
+
+
+def test_a_worker_keeps_every_model_of_a_policy(tmp_path: Path) -> None:
+    names = NamesDetector()
+    models = []
+    for language in ("da", "de", "es", "fr", "it", "nl", "pt", "sv")[:MAX_MODELS]:
+        (tmp_path / language).symlink_to(located(PACKAGE))
+        models.append(replace(ENGLISH, language=language, package="", path=str(tmp_path / language)))
+    assert len(models) == MAX_MODELS
+    loaded = [names.finder(model) for model in models]
+    assert all(names.finder(model) is first for model, first in zip(models, loaded, strict=True))
 
 
 def test_digests_are_no_text() -> None:
