@@ -20,6 +20,10 @@ LONGEST_DAYS: Final = 400
 HIGHEST_SCORE: Final = 95
 """Scores are calibrated probabilities: at this one, a detector that is not sure finds nothing."""
 
+SPACY_LOADING_MS: Final = 3_000
+MODEL_LOADING_MS: Final = 2_000
+"""What a scan should have for them: a new worker loads spaCy, and then each model, within its first scan."""
+
 UNRELATED: Final = ("x", "0", "0123456789", "Zm9vYmFy", "a@b.example", "two words", "日本語")
 """Texts with nothing in common: a pattern that matches all of them matches whatever is found."""
 
@@ -46,7 +50,7 @@ def rule_warnings(rules: ScanRules, now_ms: int) -> Iterator[RuleWarning]:
 
 
 def model_warnings(policy: ScanPolicy) -> Iterator[RuleWarning]:
-    """Yield in which of a policy's languages its language models leave names alone, where they do in some.
+    """Yield in which of a policy's languages its models leave names alone, and whether they have no time to be loaded.
 
     Args:
         policy: The scan policy.
@@ -58,6 +62,13 @@ def model_warnings(policy: ScanPolicy) -> Iterator[RuleWarning]:
             "model-languages",
             ", ".join(sorted(covered)),
             f"names are looked for in these languages alone; name models for {', '.join(others)}, or be content",
+        )
+    least_ms = SPACY_LOADING_MS + MODEL_LOADING_MS * len(covered)
+    if covered and policy.timeout_ms < least_ms:
+        yield (
+            "model-timeout",
+            f"timeout_ms {policy.timeout_ms}",
+            f"new scan workers load language models in their first scan, or it is DETECTOR_TIMEOUT: allow {least_ms}",
         )
 
 

@@ -230,6 +230,24 @@ def test_languages_without_a_model_are_told_where_others_have_one() -> None:
         assert all(others in item.message for others, item in zip(told, warnings, strict=True))
 
 
+def test_a_timeout_that_leaves_no_time_to_load_the_models_is_told() -> None:
+    source = read_source(DEMO_SOURCE)
+    assert isinstance(source.scan, dict)
+    german = replace(ENGLISH, language="de", package="another")
+    for models, timeout_ms, told in (
+        ([ENGLISH], 4_999, ["5000"]),
+        ([ENGLISH], 5_000, []),
+        ([ENGLISH, german], 6_999, ["7000"]),
+        ([ENGLISH, german], 7_000, []),
+        ([], 1, []),
+    ):
+        scan = {**(asking(source.scan, *models) if models else source.scan), "timeout_ms": timeout_ms}
+        found = lint_source(replace(source, scan=scan), min_deadline_ms=MIN_DEADLINE_MS, now_ms=NOW_MS)
+        warnings = [item for item in found if item.code == "model-timeout"]
+        assert [item.level for item in warnings] == [Level.WARNING] * len(told)
+        assert all(least in item.message for least, item in zip(told, warnings, strict=True))
+
+
 def test_a_type_that_only_a_model_finds_is_an_error_without_one() -> None:
     source = read_source(DEMO_SOURCE)
     assert isinstance(source.scan, dict)
