@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "secrets"
 
-REVISION: Final = 5
+REVISION: Final = 6
 """Raised whenever code here or in what it imports changes what is found; part of the manifest."""
 
 _WARMING_BYTES: Final = 2000

@@ -10,7 +10,7 @@ import base64
 import re
 from typing import Final
 
-from streams.adapters.secrets.values import is_filler, is_mask, is_template
+from streams.adapters.secrets.values import is_filler, is_mask, is_template, says_secret, words_of
 
 
 def is_machine_word(value: str) -> bool:
@@ -37,11 +37,21 @@ _ENDS_TYPE: Final = re.compile(
 )
 
 
-def is_flag(value: str) -> bool:
-    """Whether a value is a flag of a game of capturing them: there to be found and told."""
-    return bool(_FLAG.match(value))
+def is_flag(value: str, key: str = "") -> bool:
+    """Whether a value is a flag of a game of capturing them: there to be found and told.
+
+    Args:
+        value: The value.
+        key: What it was called. The form is anybody's to write: what is called a password or a key is one in this form
+            as well, unless the name says that it is a flag.
+    """
+    if not _FLAG.match(value):
+        return False
+    words = words_of(key)
+    return not _FLAGS.isdisjoint(words) or not any(says_secret(word) for word in words)
 
 
+_FLAGS: Final = frozenset({"flag", "flags", "ctf"})
 _FLAG: Final = re.compile(r"\A\w{0,12}(?:flag|ctf)\w{0,6}\{[^{}]{1,120}\}?\Z", re.IGNORECASE)
 
 

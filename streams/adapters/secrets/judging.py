@@ -103,7 +103,7 @@ def _credentials(value: str, key: str) -> bool:
 
 def _named(value: str, key: str) -> bool:
     """Whether neither name nor value say that this is no secret."""
-    if is_mask(value) or is_public(value) or is_machine_word(value) or is_flag(value) or names_something_else(key):
+    if is_mask(value) or is_public(value) or is_machine_word(value) or is_flag(value, key) or names_something_else(key):
         return False
     counting = not OF_DIGITS.search(key)
     return not (is_template(value) or is_filler(value, counting=counting) or same_name(key, value))
@@ -167,7 +167,7 @@ def _spoken(value: str, key: str) -> bool:
 
 def _next(value: str, key: str) -> bool:
     """Whether a word that follows a word for a secret, with nothing between, is one: letters and digits both."""
-    if not _spoken(value, key):
+    if is_flag(value, key) or not _spoken(value, key):  # "found the password flag{...}": a sentence about a flag
         return False
     value = without_escapes(value)
     kinds = kinds_of(value)

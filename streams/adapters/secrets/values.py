@@ -196,6 +196,36 @@ _PASSWORDS: Final = (
 _PASSES: Final = ("bypass", "compass", "surpass", "trespass", "overpass", "underpass", "multipass")
 
 
+def says_secret(word: str) -> bool:
+    """Whether a word, without capitals, is one for a secret of any kind: key, token, password, in many languages."""
+    if word.endswith(_PASSES):
+        return False
+    return word.removesuffix("s") in _SECRETS or word.endswith((*_PASSWORDS, *_UNPARTED))
+
+
+_SECRETS: Final = frozenset(
+    {"key", "apikey", "secretkey", "accesskey", "privatekey", "secret", "token", "authtoken", "credential", "cred"}
+    | {"hmac", "auth", "bearer", "login", "seed", "schlüssel", "schluessel", "geheimnis", "zugangsdaten", "clave"}
+    | {"secreto", "clé", "jeton", "chave", "segredo", "chiave", "segreto", "sleutel", "klucz", "ключ", "токен"}
+    | {"секрет", "anahtar", "مفتاح", "कुंजी"}
+)
+_UNPARTED: Final = (
+    "密钥",
+    "密码",
+    "口令",
+    "令牌",
+    "秘密",
+    "鍵",
+    "キー",
+    "トークン",
+    "パスワード",
+    "키",
+    "토큰",
+    "비밀번호",
+)
+"""Of writings that part no words by blanks."""
+
+
 def names_something_else(key: str) -> bool:
     """Whether a name with a word for a secret in it names something about it (``token_url``, ``publicKey``)."""
     words = words_of(key)
@@ -205,12 +235,12 @@ def names_something_else(key: str) -> bool:
         return True
     if words[-2:] == ["key", "id"]:
         return True
-    if words[-1] == "key" and not _KEYS_OF_RECORDS.isdisjoint(words[:-1]):
+    if words[-1] == "key" and not KEYS_OF_RECORDS.isdisjoint(words[:-1]):
         return True
     return any(word in _NO_SECRETS or word.startswith(("tokeni", "keyboard")) for word in words)
 
 
-_KEYS_OF_RECORDS: Final = frozenset(
+KEYS_OF_RECORDS: Final = frozenset(
     {"cache", "foreign", "partition", "sort", "routing", "idempotency", "composite", "surrogate", "dedup", "lookup"}
     | {"deduplication", "shard", "range", "translation", "site", "publishable"}
 )

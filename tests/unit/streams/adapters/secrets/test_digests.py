@@ -44,6 +44,53 @@ def test_what_is_not_called_a_digest_or_not_as_long_is_none(text: str) -> None:
     assert not is_digest(*stretch(text.format(value), value))
 
 
+_KEYED = (
+    *("hmac-sha256: {}", "HMAC SHA-256={}", "api_key sha256={}", "token digest-{}", "client secret: sha512-{}"),
+    *("credentials md5: {}", "my signing key is sha256:{}", 'accessKey "sha256": "{}"', "config.api_key sha256={}"),
+    *(
+        "API-Schlüssel sha256: {}",
+        "mi clave sha256: {}",
+        "ключ sha256={}",
+        "密钥 sha256: {}",
+        "the key hmac-sha256={}",
+        "a" * 99 + "_key         sha256={}",
+    ),
+)
+_OF_THINGS = (
+    *(
+        "public key sha256: {}",
+        "host key SHA256:{}",
+        "ssh-rsa key SHA256:{}",
+        "cache key: sha256-{}",
+        "sort_key md5={}",
+    ),
+    *("server.key sha256={}", "/run/secrets/token sha256: {}", "key.pem sha256={}", "token.json: sha256-{}"),
+    *("the api token's sha256 is {}", "api key fingerprint is {}", "key thumbprint: {}", "token checksum={}"),
+    *("acme/token-service@sha256:{}", "acme/secret@sha256:{}", "tokenizers==0.15 --hash=sha256:{}", "monkey md5: {}"),
+    *(
+        "name: token\nsha256: {}",
+        '{{"name": "secret", "sha256": "{}"}}',
+        "token v1.2 h1:{}",
+        "key image digest: sha256:{}",
+    ),
+)
+
+
+@given(st.binary(min_size=32, max_size=32), st.sampled_from(_KEYED))
+def test_what_a_word_for_a_secret_stands_right_before_is_a_key_for_the_algorithm(key: bytes, text: str) -> None:
+    assert not is_digest(*stretch(text.format(key.hex()), key.hex()))
+
+
+@given(st.binary(min_size=32, max_size=32), st.sampled_from(_OF_THINGS))
+def test_files_and_what_is_shown_or_finds_something_have_digests(key: bytes, text: str) -> None:
+    assert is_digest(*stretch(text.format(key.hex()), key.hex()))
+
+
+@pytest.mark.parametrize("name", ["api_key sha256=", "hmac_key sha256: ", "credential digest="])
+def test_the_detector_finds_keys_that_are_called_by_an_algorithm(name: str) -> None:
+    assert find(name + hashlib.sha256(b"8").hexdigest()) != []
+
+
 def test_a_long_stretch_is_none() -> None:
     assert not is_digest(b"sha256=" + b"a" * 200, 7, 207)
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from streams.adapters.secrets.harmless import is_documented_pair, is_flag, is_machine_word, is_type_name
 from streams.adapters.secrets.judging import Judge, is_secret
+from tests.fakes.tokens import token
+from tests.unit.streams.adapters.secrets.test_detector import find
 
 
 @pytest.mark.parametrize("value", ["0x00000350", "0xDEADBEEF", "0x4AEE18F83AFDEB23", "0x10UL"])
@@ -38,6 +40,32 @@ def test_flags_of_games_open_nothing(value: str) -> None:
     assert is_flag(value)
     assert not is_secret(Judge.NEXT, value, "")
     assert not is_flag(value[1:] + "9")
+
+
+@pytest.mark.parametrize("judge", [Judge.ASSIGNED, Judge.SPOKEN, Judge.QUOTED, Judge.NAME, Judge.RANDOM])
+@pytest.mark.parametrize(
+    "key", ["password", "API_KEY", "db.secret", "authToken", "credentials", "contraseña", "пароль"]
+)
+def test_what_is_called_a_secret_is_one_in_the_form_of_a_flag(judge: Judge, key: str) -> None:
+    value = f"ctf{{{token('digitalocean')}}}"
+    assert is_flag(value)
+    assert not is_flag(value, key)
+    assert is_secret(judge, value, key)
+
+
+@pytest.mark.parametrize("judge", [Judge.ASSIGNED, Judge.QUOTED, Judge.NAME])
+@pytest.mark.parametrize("key", ["flag", "ctf_password", "FLAG_SECRET", "flagToken", "answer", "compass", "monkey", ""])
+def test_what_is_called_a_flag_or_no_secret_is_a_flag(judge: Judge, key: str) -> None:
+    assert is_flag("picoCTF{w3lc0me_2}", key)
+    assert not is_secret(judge, "picoCTF{w3lc0me_2}", key)
+
+
+@pytest.mark.parametrize("text", ["Submit {}", "flag = '{}'", "ctf_token: {}", "found the password {} at last"])
+def test_the_detector_leaves_flags_alone(text: str) -> None:
+    flag = "flag{d316759c281b}"
+    assert find(text.format(flag)) == []
+    assert find(f"db_password = '{flag}'") != []
+    assert find(f"The password is: {flag}") != []
 
 
 @given(st.from_regex(r"[A-Za-z0-9._@-]{2,20}", fullmatch=True))
