@@ -47,13 +47,13 @@ def test_a_variant_differs_from_the_default_in_what_was_changed_alone(
     assert quick.standing.commitment_records == default.standing.commitment_records
 
 
-@pytest.mark.parametrize("score", range(1, 7))
-def test_a_variant_pins_the_scanner_itself_also_beside_one_with_rules(
-    world: PolicyWorld, monkeypatch: pytest.MonkeyPatch, score: int
+def test_a_variant_pins_the_scanner_itself_also_beside_many_with_rules(
+    world: PolicyWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("topologies.bootstrap.policy.SystemClock.wall_ms", lambda _: NOW_MS)
-    rules: JsonValue = {"INJECTION": [{"detector": "injection", "minimum_score": score}]}
-    publish_variant(world.directory, "ruled", min_deadline_ms=QUICK_MS, scan={"actions": rules})
+    for score in range(1, 13):
+        rules: JsonValue = {"INJECTION": [{"detector": "injection", "minimum_score": score}]}
+        publish_variant(world.directory, "ruled", min_deadline_ms=QUICK_MS, scan={"actions": rules})
     publish_variant(world.directory, "plain", min_deadline_ms=QUICK_MS, scan={"max_total_bytes": 1_000_000})
     policies = store(world)
     assert policies.pin("tenant-a", "ruled").scan.scanner_sha256 != SCANNER.sha256

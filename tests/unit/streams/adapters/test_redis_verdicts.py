@@ -262,3 +262,8 @@ def test_redis_away_costs_one_wait_and_then_none_for_a_while() -> None:
     index.redis.away = False
     index.seconds = UNASKED_SECONDS
     assert index.ancestor() is not None
+
+
+def test_how_far_was_read_is_told_apart_by_the_schema_of_verdicts() -> None:
+    """A release that does not know a schema passes its verdicts over; the next one has to read again."""
+    assert avro.fingerprints()["Verdict"] in POSITIONS

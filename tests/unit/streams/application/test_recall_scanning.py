@@ -138,6 +138,13 @@ def test_every_kind_of_finding_has_its_reason_and_withholds() -> None:
     assert stated(result).entries[5].codes == ("SECRET",)
 
 
+@pytest.mark.parametrize(("count", "place"), [(1, "entries[0].content[0:3]"), (2, "entries[0].content")])
+def test_no_stretch_is_stated_where_not_every_finding_is_told(count: int, place: str) -> None:
+    found = Finding(Category.SECRET, "kingfisher", "token", "entries[0].content", 0, 3, 1.0)
+    result = scan(request(entry("e1", "leaking")), measurements={0: Measurement(0.0, Detection((found,), count))})
+    assert codes(result) == [("SECRET", place, "kingfisher:token")]
+
+
 @settings(max_examples=40)
 @example(["private and known"] * 40)
 @example(["private and hidden", "private"] * 40)
