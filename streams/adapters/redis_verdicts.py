@@ -45,10 +45,7 @@ MOST_BYTES: Final = 1024 * 1024
 """Most bytes of a verdict: its topic takes no larger record."""
 
 UNASKED_SECONDS: Final = 5.0
-"""How long Redis is not asked again after it did not answer: requests go on meanwhile.
-
-What names a verdict has less trust; a summary without marker and lineage is not recognised (ADR 0029).
-"""
+"""How long Redis is not asked again after it did not answer: requests go on meanwhile, with less trust."""
 
 _OUTCOMES: Final = {
     COMPACTION_ACCEPTED: VerdictOutcome.ACCEPTED,
@@ -110,14 +107,16 @@ class RedisVerdictIndex:
                 found[name] = ancestor
         return found
 
-    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str]:
+    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str] | None:
         """Return those of some digests whose texts verdicts accepted; see ``VerdictIndex``.
 
         More than are looked up are believed: it costs trust alone.
         """
         names = list(dict.fromkeys(digests))
-        if not names or self._monotonic() < self._unasked_until:
+        if not names:
             return frozenset()
+        if self._is_unasked():
+            return None
         pipeline = self._client.pipeline(transaction=False)
         for name in names:
             pipeline.hmget(entry_key(tenant_id, name), [VERDICT_ID])
@@ -125,9 +124,13 @@ class RedisVerdictIndex:
             stated = pipeline.execute()
         except REDIS_ERRORS:
             self._unasked_until = self._monotonic() + UNASKED_SECONDS
-            return frozenset()
+            return None
         there = [name for name, (verdict_id,) in zip(names, stated, strict=True) if verdict_id is not None]
-        return self.look_up(tenant_id, there).keys() | set(there[MAX_REASONS:])
+        known = self.look_up(tenant_id, there).keys() | set(there[MAX_REASONS:])
+        return None if self._is_unasked() else known  # it went away in between
+
+    def _is_unasked(self) -> bool:
+        return self._monotonic() < self._unasked_until
 
     def _found(self, tenant_id: str, name: str) -> Ancestor | None:
         *fields, verdict_id = self._asked(tenant_id, name)
@@ -144,7 +147,7 @@ class RedisVerdictIndex:
 
     def _asked(self, tenant_id: str, name: str) -> list[str | None]:
         nothing: list[str | None] = [None] * (len(FIELDS) + 1)
-        if self._monotonic() < self._unasked_until:
+        if self._is_unasked():
             return nothing
         try:
             fields = self._client.hmget(entry_key(tenant_id, name), [*FIELDS, VERDICT_ID])

@@ -171,7 +171,7 @@ def admit_compaction(
     within_quota: bool,
     now_ms: int,
     look_up: Callable[[], Mapping[str, Ancestor]] = dict,
-    recognise: Callable[[Sequence[str]], AbstractSet[str]] = lambda _: frozenset(),
+    recognise: Callable[[Sequence[str]], AbstractSet[str] | None] = lambda _: frozenset(),
 ) -> Admission:
     """Open an authentic compaction request.
 
@@ -211,15 +211,20 @@ def admit_compaction(
 
 
 def _recognised(
-    request: CompactionRequested, recognise: Callable[[Sequence[str]], AbstractSet[str]], *, refuses: bool
-) -> frozenset[int]:
-    """Return the places of messages that are what a verdict accepted; none where that would change nothing."""
+    request: CompactionRequested, recognise: Callable[[Sequence[str]], AbstractSet[str] | None], *, refuses: bool
+) -> frozenset[int] | None:
+    """Return the places of messages that are what a verdict accepted; none where that would change nothing.
+
+    Null where nobody answers: then any of them may be.
+    """
     messages = request.source_messages
     untrusted = any(message.provenance is not Provenance.TRUSTED for message in messages)
     if request.lineage or (untrusted and not refuses):
         return frozenset()
     digests = [digests_of(message) for message in messages]
     known = recognise([digest for one in digests for digest in one])
+    if known is None:
+        return None
     return frozenset(place for place, one in enumerate(digests) if not known.isdisjoint(one))
 
 

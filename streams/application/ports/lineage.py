@@ -2,8 +2,7 @@
 
 The contract: a read model beside the log, never authority. A verdict is final, so what is found never changes; what is
 not found may be too new, too old, of another tenant, or out of reach, and is missing from the answer. It never raises,
-and never keeps a caller waiting for long: whoever gets no answer to ``look_up`` goes on with less trust, whoever gets
-none to ``recognise`` as if nothing had been accepted.
+and never keeps a caller waiting for long: whoever gets no answer goes on with less trust.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ class VerdictIndex(Protocol):
     def look_up(self, tenant_id: str, names: Sequence[str]) -> Mapping[str, Ancestor]:
         """Return those of a tenant's verdicts that are known, each believed by its signature."""
 
-    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str]:
-        """Return those of some digests whose texts a tenant's verdicts are known to have accepted."""
+    def recognise(self, tenant_id: str, digests: Sequence[str]) -> AbstractSet[str] | None:
+        """Return those of some digests whose texts a tenant's verdicts accepted; null where nobody answers."""
 
 
 class NoIndex:

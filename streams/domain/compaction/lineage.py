@@ -6,7 +6,7 @@ trust they leave:
 - TRUSTED only if every source is, every verdict is known, and each accepted a summary that was TRUSTED itself;
 - a verdict that isn't known (LINEAGE_UNKNOWN) or that accepted nothing (LINEAGE_QUARANTINED), and a source that carries
   an accepted summary's marker, or is what a verdict accepted, while no verdict is named at all (LINEAGE_UNKNOWN), make
-  it UNTRUSTED. Policy says whether that is all, or a reason to refuse.
+  it UNTRUSTED; so does not knowing whether one is. Policy says whether that is all, or a reason to refuse.
 
 A summary stands in a context under role user. It is no user's word for that: ``is_users_word`` is what may be quoted as
 one, whatever provenance the platform gives it.
@@ -105,7 +105,7 @@ def follow(
     messages: Sequence[SourceMessage],
     lineage: Sequence[str],
     known: Mapping[str, Ancestor],
-    recognised: Collection[int] = (),
+    recognised: Collection[int] | None = (),
 ) -> Followed:
     """Return what trust sources have.
 
@@ -113,7 +113,7 @@ def follow(
         messages: The sources.
         lineage: The verdicts that they are said to be compacted from.
         known: Those of them that were found, by id.
-        recognised: Places of the sources that are what a verdict accepted.
+        recognised: Places of the sources that are what a verdict accepted; null where that could not be learnt.
     """
     reasons = tuple(sorted(set(islice(_unfollowed(messages, lineage, known, recognised), MAX_REASONS))))
     trusted = (
@@ -128,7 +128,7 @@ def _unfollowed(
     messages: Sequence[SourceMessage],
     lineage: Sequence[str],
     known: Mapping[str, Ancestor],
-    recognised: Collection[int],
+    recognised: Collection[int] | None,
 ) -> Iterator[Reason]:
     for place, verdict_id in enumerate(lineage):
         ancestor = known.get(verdict_id)
@@ -137,6 +137,8 @@ def _unfollowed(
         elif not ancestor.accepted:
             yield Reason.of(ReasonCode.LINEAGE_QUARANTINED, f"lineage[{place}]", DETECTOR)
     if not lineage:
+        if recognised is None:
+            yield Reason.of(ReasonCode.LINEAGE_UNKNOWN, "source_messages", DETECTOR)
         for place, message in enumerate(messages):
-            if place in recognised or carries_summary(message.content):
+            if place in (recognised or ()) or carries_summary(message.content):
                 yield Reason.of(ReasonCode.LINEAGE_UNKNOWN, f"source_messages[{place}]", DETECTOR)

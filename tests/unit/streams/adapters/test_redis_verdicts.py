@@ -254,7 +254,8 @@ def test_redis_away_costs_one_wait_and_then_none_for_a_while() -> None:
     index.follow(record(ACCEPTED))
     index.redis.away, index.redis.asked = True, 0
     for _ in range(5):
-        assert index.reader.recognise(TENANT, [SUMMARY]) == set()
+        assert index.reader.recognise(TENANT, [SUMMARY]) is None
+        assert index.reader.recognise(TENANT, []) == set()
         assert index.ancestor() is None
     assert index.redis.asked == 1
     with pytest.raises(UnavailableError):

@@ -64,7 +64,7 @@ def admit(
     pin: Callable[[], Pinned | PolicyFailure] = lambda: PINNED,
     within_quota: bool = True,
     known: Mapping[str, Ancestor] | None = None,
-    accepted: frozenset[str] = frozenset(),
+    accepted: frozenset[str] | None = frozenset(),
 ) -> Admission:
     return admit_compaction(
         asked,
@@ -73,7 +73,7 @@ def admit(
         within_quota=within_quota,
         now_ms=NOW_MS + 5,
         look_up=lambda: known or {},
-        recognise=accepted.intersection,
+        recognise=lambda digests: None if accepted is None else accepted.intersection(digests),
     )
 
 
@@ -369,12 +369,25 @@ def test_what_a_verdict_accepted_is_recognised_without_its_marker() -> None:
     strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
     for provenance in Provenance:
         asked = request(source_messages=(message(1, provenance=provenance), message(2, text)))
-        assert head(admit(asked)).trust is provenance  # an index that is away knows nothing
+        assert head(admit(asked)).trust is provenance
         assert head(admit(asked, accepted=accepted)).trust is UNTRUSTED
         refused = refusal(admit(asked, pin=lambda: strict, accepted=accepted))
         assert refused == [("LINEAGE_UNKNOWN", "source_messages[1]")]
         known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}
         assert head(admit(replace(asked, lineage=("v1",)), known=known, accepted=accepted)).trust is provenance
+
+
+def test_where_nobody_says_what_was_accepted_nothing_is_trusted() -> None:
+    strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
+    known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}
+    asked = request(source_messages=(message(1), message(2)))
+    assert head(admit(asked)).trust is Provenance.TRUSTED
+    assert head(admit(asked, accepted=None)).trust is UNTRUSTED
+    assert admit(asked, accepted=None).work is not None
+    refused = admit(asked, pin=lambda: strict, accepted=None)
+    assert refusal(refused) == [("LINEAGE_UNKNOWN", "source_messages")]
+    named = admit(replace(asked, lineage=("v1",)), pin=lambda: strict, known=known, accepted=None)
+    assert (head(named).trust, head(named).refusal) == (Provenance.TRUSTED, ())
 
 
 @pytest.mark.parametrize("lineage", [(), ("v1",)])
