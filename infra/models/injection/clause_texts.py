@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from infra.models.injection.corpora import Row
+from infra.models.injection.corpora import Row, honest
 from streams.domain.compaction.compiler import read_clauses
 
 POLICY: Final = Path(__file__).parents[2] / "policy"
@@ -32,13 +32,11 @@ _WITHOUT_BLANKS: Final = frozenset({"ja", "zh"})
 def read_summaries(kept: Path = KEPT_SUMMARIES) -> list[Row]:
     """Return the summaries that were kept."""
     return [
-        Row(
-            id=f"{SUMMARIES_CORPUS}/{number}",
-            text=text,
-            attack=False,
-            group=GROUP,
+        honest(
+            f"{SUMMARIES_CORPUS}/{number}",
+            text,
             lang=lang,
-            category=SUMMARIES_CORPUS,
+            group=GROUP,
             corpus=SUMMARIES_CORPUS,
             licence="Apache-2.0",
         )

@@ -48,6 +48,11 @@ class Row:
     obfuscation: str = ""
 
 
+def honest(name: str, text: str, *, lang: str, group: str, corpus: str, licence: str) -> Row:
+    """Return a text of another kind than the corpora's, which attacks nobody; its corpus is its category."""
+    return Row(name, text, attack=False, group=group, lang=lang, category=corpus, corpus=corpus, licence=licence)
+
+
 def read_rows(corpora: Path) -> list[Row]:
     """Return the rows that the injection detector is measured on, in the files' order."""
     rows = [_row(body, name) for name in (*INJECTION, *BENIGN) for body in _bodies(corpora / name)]

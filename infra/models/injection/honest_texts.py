@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from infra.models.injection.authored_texts import read_lines
 from infra.models.injection.card import PLACE
-from infra.models.injection.corpora import Row
+from infra.models.injection.corpora import Row, honest
 from infra.models.injection.sources import FOLDS
 
 BORROWED: Final = Path(__file__).parent / "borrowed"
@@ -57,7 +57,14 @@ _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 def read_borrowed() -> list[Row]:
     """Return the messages of every source, in their files' order."""
     return [
-        _row(f"{name}/{number}", text, lang, source.repository, BORROWED_CORPUS, source.licence)
+        honest(
+            f"{name}/{number}",
+            text,
+            lang=lang,
+            group=source.repository,
+            corpus=BORROWED_CORPUS,
+            licence=source.licence,
+        )
         for name, source in SOURCES.items()
         for number, (lang, text) in enumerate(read_lines(BORROWED / f"{name}.txt"))
     ]
@@ -71,7 +78,7 @@ def read_pages(kept: Path = KEPT_PAGES) -> list[Row]:
         name, place, text = json.loads(line)
         number = numbers.setdefault(name, len(numbers))
         group = f"this project's pages, part {number % FOLDS + 1}"
-        rows.append(_row(f"{name}/{place}", text, "en", group, PAGES_CORPUS, "Apache-2.0"))
+        rows.append(honest(f"{name}/{place}", text, lang="en", group=group, corpus=PAGES_CORPUS, licence="Apache-2.0"))
     return rows
 
 
@@ -88,19 +95,6 @@ def keep_pages(directory: Path = PAGES, kept: Path = KEPT_PAGES) -> None:
         if len(text) >= _SHORTEST
     ]
     kept.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
-def _row(name: str, text: str, lang: str, group: str, corpus: str, licence: str) -> Row:
-    return Row(
-        id=name,
-        text=text,
-        attack=False,
-        group=group,
-        lang=lang,
-        category=corpus,
-        corpus=corpus,
-        licence=licence,
-    )
 
 
 if __name__ == "__main__":
