@@ -188,7 +188,7 @@ class LedgerWriter:
                 [self._topics.commands], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
             )
             while not self._is_stopping():
-                self._serve(self._consumer.consume(self._batch_records, POLL_SECONDS))
+                self._serve(next_batch(self._consumer, self._batch_records, lambda: self._fence))
                 self._end()
         except StoppingError:
             return
@@ -339,6 +339,23 @@ class LedgerWriter:
         if len(set(counts.values())) != 1:
             raise RefusedError(f"the ledger's topics differ in their partition counts: {counts}")
         return counts[self._topics.commands]
+
+
+def next_batch(consumer: Consumer, most: int, held: Callable[[], object]) -> list[Message]:
+    """Wait for a record, and return it with those that are there already: one alone waits for no others.
+
+    Args:
+        consumer: What is read; it may be given other partitions meanwhile.
+        most: Records at most.
+        held: Returns what stands for the assignment, another object for each.
+    """
+    first = consumer.poll(POLL_SECONDS)
+    if first is None:
+        return []
+    before = held()
+    following = consumer.consume(most - 1, 0)
+    # Where partitions were given up in between, the record in hand is read again, by whoever holds its partition now.
+    return [first, *following] if held() is before else following
 
 
 def _committed(consumer: Consumer, partitions: list[TopicPartition]) -> list[TopicPartition]:

@@ -111,7 +111,7 @@ def _run_ledger(topology: Topology, settings: Settings) -> None:
                 settings,
                 _instance(topology),
                 is_stopping=stopping.is_set,
-                on_ready=lambda: _ready(settings),
+                on_ready=lambda: _loaded(settings),
             )
         except UnavailableError as error:
             LOG.warning("waiting: %s", error)
@@ -119,6 +119,7 @@ def _run_ledger(topology: Topology, settings: Settings) -> None:
     if running is None:
         return
     _serve_metrics(running, settings)
+    _collect_seldom()  # a ledger's entries are made by the million while it is loaded
     try:
         running.writer.run()
     except RefusedError:
@@ -128,6 +129,11 @@ def _run_ledger(topology: Topology, settings: Settings) -> None:
         logging.shutdown()
         os._exit(EXIT_UNMARKED)
     running.close()
+
+
+def _loaded(settings: Settings) -> None:
+    gc.freeze()  # entries stay, and hold no cycles: no collection has to go through them
+    _ready(settings)
 
 
 def _serve_metrics(running: Running | RunningLedger, settings: Settings) -> None:
