@@ -18,7 +18,11 @@ PREFIX: Final = "PRATIQUE_"
 _LEAST: Final[Mapping[str, int]] = {"skew_ms": 0, "quota_per_second": 0, "metrics_port": -1}
 """Smallest value of a number; 1 where it is not named here."""
 
-_LOG_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "log_level": ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    "ledger_lost_reviews": ("refuse", "accept"),
+}
+"""What a text must be one of; anything where it is not named here."""
 
 KAFKA_PREFIX: Final = "PRATIQUE_KAFKA_"
 """``PRATIQUE_KAFKA_SECURITY_PROTOCOL=SSL`` sets librdkafka's ``security.protocol``."""
@@ -44,6 +48,8 @@ class Settings:
         quota_per_second: Requests a second that a tenant may make, over all workers.
         quota_burst: Requests a tenant may make at once.
         ledger_entries_per_tenant: Entries of one tenant in the quarantine ledger, quarantined or released.
+        ledger_lost_reviews: ``refuse``, or ``accept`` to let the ledger go on without records of automatic entries that
+            the review topic lost.
         ledger_staleness_ms: How long ago the ledger's view may last have been known to hold everything.
         lineage_ms: How long the index keeps a verdict, for compactions of what it accepted.
         lineage_redis_url: Redis of the index of verdicts, which may evict; ``redis_url`` where empty.
@@ -76,6 +82,7 @@ class Settings:
     quota_per_second: float = 200.0
     quota_burst: float = 2_000.0
     ledger_entries_per_tenant: int = 100_000
+    ledger_lost_reviews: str = "refuse"
     ledger_staleness_ms: int = 5_000
     lineage_ms: int = 172_800_000
     lineage_redis_url: str = ""
@@ -143,6 +150,6 @@ def _parsed(name: str, text: str, kind: type) -> object:
         raise ConfigurationError(f"{variable} is not a {kind.__name__}") from None
     if isinstance(value, int | float) and not _LEAST.get(name, 1) <= value < math.inf:
         raise ConfigurationError(f"{variable} is not a number of at least {_LEAST.get(name, 1)}")
-    if name == "log_level" and value not in _LOG_LEVELS:
-        raise ConfigurationError(f"{variable} is none of {', '.join(_LOG_LEVELS)}")
+    if isinstance(value, str) and value not in _WORDS.get(name, (value,)):
+        raise ConfigurationError(f"{variable} is none of {', '.join(_WORDS[name])}")
     return value

@@ -8,8 +8,9 @@ it down throws the state away.
 
 Every command that somebody who is known has signed leaves an audit entry, whatever becomes of it; one that nobody is
 known to have sent leaves a dead letter. The audit states, with every entry, how many entries the partition holds and
-the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on. It
-states as well which key generations are retired here, whose entries the topic holds no more.
+the sum of their newest event ids, so that a ledger topic that lost anything is noticed before it is built on, and the
+same of automatic entries and the review topic. It states as well which key generations are retired here, whose entries
+the topic holds no more.
 
 What verdicts ask for by themselves is ``streams.application.ledger_automatic``'s.
 """
@@ -58,10 +59,12 @@ class LedgerLimits:
         entries_per_tenant: Entries of one tenant, quarantined or released; while they are carried over to another key
             generation, as many again.
         skew_ms: How far a sender's clock may run ahead of the broker's, in milliseconds.
+        accepts_lost_reviews: Whether it goes on where records of its automatic entries were lost; the audit says so.
     """
 
     entries_per_tenant: int
     skew_ms: int
+    accepts_lost_reviews: bool = False
 
 
 class LedgerPartition:
@@ -81,7 +84,7 @@ class LedgerPartition:
         self._counts: Counter[str] = Counter()
         self._sum = 0
         self._retired: set[str] = set()
-        self._automatic = AutomaticEntries(self)
+        self._automatic = AutomaticEntries(self, accepts_loss=limits.accepts_lost_reviews)
 
     def __len__(self) -> int:
         return len(self._heads)
@@ -155,6 +158,7 @@ class LedgerPartition:
                 f"ledger partition {self._partition} holds {len(self._heads)} entries, and its audit says {count}, or "
                 "others: the topic was truncated, or made anew; restore it, or see docs/guide/operator.md"
             )
+        self._automatic.check(audit)
         self._retired = set() if audit is None else set(audit.retired)
 
     # -- what is commanded -------------------------------------------------------------------------------------------
@@ -315,6 +319,7 @@ class LedgerPartition:
         stands: bool = False,
     ) -> AuditEntry:
         """Return what is recorded of a command, and what the partition holds after it."""
+        reviews_count, reviews_sum = self._automatic.stated
         return AuditEntry(
             accepted=stands or record_json is not None,
             reason_code=None if code is None else code.value,
@@ -327,6 +332,8 @@ class LedgerPartition:
             heads_count=len(self._heads),
             heads_sum=self.heads_sum,
             retired=tuple(sorted(self._retired)),
+            reviews_count=reviews_count,
+            reviews_sum=reviews_sum,
         )
 
     def _check_place(self, command: Command, record: LogRecord) -> None:

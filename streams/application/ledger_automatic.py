@@ -4,6 +4,8 @@ The contract: an addition is judged by the policy's rule at its newest, at its l
 an audit entry where it comes to something, or is refused for the first time in an hour; what becomes of it is a record
 of its own beside the entry's, so that entry and record stay the seed's. A person's word changes that record, and is
 final. Automatic entries end with their time: ``ended`` is the one thing that takes a moment which is not the log's.
+
+No such record changes without an audit entry, which sums all of them up: ``check`` notices where the topic lost one.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.domain.quarantine.record import Action, QuarantineRecord
 from streams.domain.quarantine.review import Denied, Granted, Left, Other, Released, Reviews, ReviewState
 from streams.domain.quarantine.transition import Head
-from streams.errors import CommandRefusedError
+from streams.errors import CommandRefusedError, LedgerBrokenError
 
 KEEPER: Final = "pratique.ledger"
 """Who takes an automatic entry out when its time is over; the audit names it in place of a key."""
@@ -51,7 +53,7 @@ class Written(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _AtEnd:
-    """A command that nobody sent: an entry's time is over."""
+    """A command that nobody sent: an entry's time is over, or the topic has lost some."""
 
     value: bytes | None
     partition: int
@@ -113,11 +115,19 @@ class AutomaticEntries:
 
     Args:
         book: The partition's entries.
+        accepts_loss: Whether an operator lets them go on where records of theirs were lost.
     """
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, *, accepts_loss: bool) -> None:
         self._book = book
         self._reviews = Reviews()
+        self._accepts_loss = accepts_loss
+        self._has_lost = False
+
+    @property
+    def stated(self) -> tuple[int, str]:
+        """How many records there are, and the sum of their digests: what an audit entry says of them."""
+        return len(self._reviews), self._reviews.total
 
     def load(self, record_key: bytes | None, entry: ReviewEntry | None) -> None:
         """Take over a record of the review topic; none is a tombstone.
@@ -126,6 +136,22 @@ class AutomaticEntries:
             LedgerBrokenError: It is no record of a tenant's entry, or not under its own key.
         """
         self._reviews.load(record_key, entry)
+
+    def check(self, audit: AuditEntry | None) -> None:
+        """Hold what was loaded to what the newest audit entry says of it; an earlier release's says nothing.
+
+        Raises:
+            LedgerBrokenError: Records are missing, older or newer than the audit says, and no operator accepts that.
+        """
+        said = (0, Reviews().total) if audit is None else (audit.reviews_count, audit.reviews_sum)
+        if said[0] < 0 or said == self.stated:
+            return
+        if not self._accepts_loss:
+            raise LedgerBrokenError(
+                f"review partition {self._book.partition} holds {len(self._reviews)} records, and the audit says "
+                f"{said[0]}, or others: the topic was truncated, or made anew; restore it, or see docs/guide/ledger.md"
+            )
+        self._has_lost = True
 
     def spoken(self, command: Command, at_ms: int) -> Reviewed | None:
         """Return what a transition makes of an automatic entry: a person's word is final, and carrying over is none.
@@ -180,7 +206,8 @@ class AutomaticEntries:
         self._reviews.put(key, judged.review)
         reviewed = Reviewed(key.record_key, judged.review)
         if isinstance(judged, Released):
-            return Decision(key.record_key, None, None, None, reviewed=reviewed, automatic="released")
+            audit = self._book.audit(record, signer.key_id, ReasonCode.LEDGER_REVIEW_RELEASED, signer.payload)
+            return Decision(key.record_key, None, audit, None, reviewed=reviewed, automatic="released")
         return self._granted(record, signer, addition, judged, reviewed)
 
     def _granted(
@@ -202,9 +229,15 @@ class AutomaticEntries:
     def ended(self, now_ms: int) -> Iterator[Decision]:
         """Yield what becomes of the automatic entries whose time is over; the state is what it is after each.
 
+        Where an operator lets them go on without some that were lost, the audit is told so first, once.
+
         Args:
             now_ms: Now, in milliseconds since the epoch.
         """
+        if self._has_lost:
+            self._has_lost = False
+            lost = self._book.audit(_AtEnd(None, self._book.partition, -1), KEEPER, ReasonCode.LEDGER_REVIEWS_LOST)
+            yield Decision(None, None, lost, None, automatic="lost")
         for key, review in self._reviews.ended(now_ms):
             head = self._book.head(key)
             stands = head is not None and head.quarantined and head.revision == review.revision

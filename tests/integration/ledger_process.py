@@ -49,7 +49,9 @@ def main() -> None:
             given["group"],
             f"{given['group']}.{os.getpid()}",
             times=WriterTimes(SHORT_SESSION_MS, given["transaction_timeout_ms"], given["batch_records"]),
-            limits=LedgerLimits(given["entries_per_tenant"], 60_000),
+            limits=LedgerLimits(
+                given["entries_per_tenant"], 60_000, accepts_lost_reviews=given["accepts_lost_reviews"]
+            ),
             trust=lambda: known,
             rules=lambda *_: AT_ONCE if given["automatic"] else None,
             now_ms=lambda: time.time_ns() // 1_000_000 + given["ahead_ms"],

@@ -75,6 +75,7 @@ class Ledger:
         partitions: Of each of them.
         configuration: Further configuration of the ledger topic.
         automatic: Whether policy has a rule by which automatic additions count at once.
+        accepts_lost_reviews: Whether writers go on where the review topic lost records.
         ahead_ms: How far the writers' clocks run ahead, by which automatic entries end.
         now_ms: The moment about which the signers' keys are valid.
     """
@@ -86,6 +87,7 @@ class Ledger:
     batch_records: int = 25
     transaction_timeout_ms: int = 5_000
     automatic: bool = False
+    accepts_lost_reviews: bool = False
     ahead_ms: int = 0
     configuration: Mapping[str, str] = field(default_factory=dict)
     name: str = field(default_factory=lambda: f"ledger-{uuid.uuid4().hex[:8]}")
@@ -159,6 +161,7 @@ class Ledger:
             "transaction_timeout_ms": self.transaction_timeout_ms,
             "entries_per_tenant": self.entries_per_tenant,
             "automatic": self.automatic,
+            "accepts_lost_reviews": self.accepts_lost_reviews,
             "ahead_ms": self.ahead_ms,
             "ready": str(ready),
         }

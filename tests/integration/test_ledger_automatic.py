@@ -78,3 +78,24 @@ def test_what_no_curator_confirmed_is_taken_out_by_whoever_holds_it_then(ledger:
     third = ledger.write()
     third.await_ready()  # topic, reviews and audit agree, or it would not be
     assert third.terminate() == 0
+
+
+def test_review_topic_made_anew_is_refused_until_an_operator_accepts_the_loss(ledger: Ledger) -> None:
+    send(ledger, additions(ledger))
+    assert ledger.serve() == 0
+    ledger.make_anew("review")
+
+    refused = ledger.write()
+    assert refused.status() == 1
+    assert "review partition" in refused.log.read_text("utf-8")
+
+    ledger.accepts_lost_reviews = True
+    accepted = ledger.write()
+    until(lambda: "LEDGER_REVIEWS_LOST" in {entry.reason_code for entry in ledger.audit()}, "the audit says so")
+    assert accepted.terminate() == 0
+
+    ledger.accepts_lost_reviews = False
+    successor = ledger.write()
+    successor.await_ready()
+    assert successor.terminate() == 0
+    assert actions(ledger) == [(1, Action.ADD)] * COUNT

@@ -84,7 +84,11 @@ def make_ledger(
             topology.group,
             f"pratique.{instance}",
             times=WriterTimes(settings.session_timeout_ms),
-            limits=LedgerLimits(settings.ledger_entries_per_tenant, settings.skew_ms),
+            limits=LedgerLimits(
+                settings.ledger_entries_per_tenant,
+                settings.skew_ms,
+                accepts_lost_reviews=settings.ledger_lost_reviews == "accept",
+            ),
             trust=trust,
             rules=LastKnownRules(store.newest, lambda: store.status().version),
             now_ms=clock.wall_ms,

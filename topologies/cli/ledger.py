@@ -40,6 +40,16 @@ from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.settings import Settings
 
+_OF_REVIEWS: Final = frozenset(
+    code.value
+    for code in (
+        ReasonCode.LEDGER_REVIEW_PENDING,
+        ReasonCode.LEDGER_REVIEW_EXPIRED,
+        ReasonCode.LEDGER_REVIEW_RELEASED,
+    )
+)
+"""Codes that say what became of an automatic entry, and refuse nobody."""
+
 COLUMNS: Final = ("revision", "what", "when", "incident", "who", "why", "policy", "detector", "signed by")
 
 
@@ -234,7 +244,7 @@ def _row(audited: Audited) -> dict[str, JsonValue]:
     stated = json.loads(entry.record_json) if entry.record_json is not None else command
     is_automatic = "verdict_id" in command
     what = "automatic add" if is_automatic else str(stated.get("action", "?"))
-    if entry.reason_code in {ReasonCode.LEDGER_REVIEW_PENDING.value, ReasonCode.LEDGER_REVIEW_EXPIRED.value}:
+    if entry.reason_code in _OF_REVIEWS:
         what = f"{what}: {entry.reason_code}"
     elif not entry.accepted:
         what = f"{what} refused: {entry.reason_code}"

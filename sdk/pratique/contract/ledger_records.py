@@ -34,6 +34,8 @@ class AuditEntry:
         heads_count: Entries that the ledger partition holds after this one.
         heads_sum: Sum modulo 2^256 of the event ids of their newest revisions, 64 hexadecimal digits.
         retired: Key generations that the partition takes no more after this one, sorted.
+        reviews_count: Automatic entries that the review partition has a record of after this one; -1 where not stated.
+        reviews_sum: Sum modulo 2^256 of the digests of what became of them, 64 hexadecimal digits; empty likewise.
     """
 
     accepted: bool
@@ -47,6 +49,8 @@ class AuditEntry:
     heads_count: int
     heads_sum: str
     retired: tuple[str, ...] = ()
+    reviews_count: int = -1
+    reviews_sum: str = ""
 
 
 @dataclass(frozen=True, slots=True)

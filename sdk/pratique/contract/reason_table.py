@@ -458,6 +458,20 @@ _TABLE: Final[tuple[tuple[ReasonCode, tuple[Outcome, FindingStatus], Severity, s
         "An automatic entry has ended, since no curator confirmed it in the rule's time.",
         "If its content is still unwanted, put it in with `pratique ledger add`.",
     ),
+    (
+        ReasonCode.LEDGER_REVIEW_RELEASED,
+        _LACKS,
+        Severity.LOW,
+        "A verdict would have put a text in that a curator took out under another key generation: it stays out.",
+        "Nothing; where its content is unwanted after all, put it in with `pratique ledger add`.",
+    ),
+    (
+        ReasonCode.LEDGER_REVIEWS_LOST,
+        _LACKS,
+        Severity.HIGH,
+        "The review topic held other records than the audit says, and an operator let the ledger go on without them.",
+        "Look through the tenants' automatic entries: what waited is gone, and what had an end has none any more.",
+    ),
 )
 
 REASONS: Final[dict[ReasonCode, ReasonMeaning]] = {

@@ -37,6 +37,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from pratique.contract.canonical import plain_sha256
 from pratique.contract.ledger_records import ReviewEntry
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError
@@ -48,6 +49,7 @@ from streams.domain.quarantine.transition import Head
 from streams.errors import LedgerBrokenError
 
 HOUR_MS: Final = 60 * 60 * 1000
+_MODULUS: Final = 2**256
 
 
 class ReviewState(Enum):
@@ -130,9 +132,15 @@ class Reviews:
         self._ends: list[tuple[int, bytes]] = []
         self._told: set[tuple[str, ReasonCode]] = set()
         self._hour = 0
+        self._sum = 0
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    @property
+    def total(self) -> str:
+        """The sum of the digests of what became of its entries modulo 2^256, 64 hexadecimal digits."""
+        return f"{self._sum:064x}"
 
     def get(self, key: LedgerKey) -> ReviewEntry | None:
         """Return what became of a fingerprint's automatic entry; none where there was none."""
@@ -161,6 +169,7 @@ class Reviews:
         before = self._entries.pop(key.record_key, None)
         if before is not None and before.state == ReviewState.PENDING.value:
             self._pending[key.place] -= 1
+        self._sum = (self._sum + _digest(entry) - _digest(before)) % _MODULUS
         if entry is None:
             return
         self._entries[key.record_key] = entry
@@ -259,6 +268,13 @@ class Reviews:
         moments = self._added.get(place, [])
         del moments[: bisect_right(moments, at_ms - HOUR_MS)]
         return len(moments)
+
+
+def _digest(entry: ReviewEntry | None) -> int:
+    """Return the digest of what became of a fingerprint: of whose it is, and of the newest that happened to it."""
+    if entry is None:
+        return 0
+    return int(plain_sha256([entry.ledger_key, entry.state, entry.revision, entry.changed_at]), 16)
 
 
 def _takes_quota(entry: ReviewEntry) -> bool:

@@ -79,6 +79,8 @@ def test_transition_writes_entry_and_audit() -> None:
         command_offset=7,
         command_json=ADD.payload.decode(),
         heads_count=1,
+        reviews_count=0,
+        reviews_sum="0" * 64,
         heads_sum=ADD.proposed.event_id,
     )
     assert decision.dead is None

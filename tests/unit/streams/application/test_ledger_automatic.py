@@ -36,8 +36,14 @@ TRUST = replace(
 class Ledger:
     """A partition, and what its topics hold of it."""
 
-    def __init__(self, rule: QuarantineRule | None = RULE, room: int = 100, rules: Rules | None = None) -> None:
-        self.limits = LedgerLimits(room, MINUTE)
+    def __init__(
+        self,
+        rule: QuarantineRule | None = RULE,
+        room: int = 100,
+        rules: Rules | None = None,
+        limits: LedgerLimits | None = None,
+    ) -> None:
+        self.limits = limits or LedgerLimits(room, MINUTE)
         self.state = LedgerPartition(PARTITION, COUNT, self.limits)
         self.rules = rules or (lambda _, __: rule)
         self.records: list[tuple[Channel, bytes | None, bytes | None]] = []
@@ -79,7 +85,7 @@ class Ledger:
 
     def successor(self) -> Ledger:
         """Return a ledger that has read what this one wrote."""
-        made = Ledger(room=self.limits.entries_per_tenant, rules=self.rules)
+        made = Ledger(rules=self.rules, limits=self.limits)
         newest = None
         for channel, key, value in self.records:
             if channel is Channel.LEDGER:
@@ -400,9 +406,12 @@ def test_an_end_that_is_older_than_the_entry_takes_nothing_out() -> None:
     ledger.add()
     ledger.speak(Action.ADD, 1)
     ledger.records = [item for place, item in enumerate(ledger.records) if place != last(ledger, Channel.REVIEW)]
-    ledger = took_over(ledger)  # its review topic was restored from before the curator's word
-    (decision,) = ledger.end(END)
-    assert decision.entry is None
+    # Its review topic was restored from before the curator's word, and an operator lets it go on.
+    ledger.limits = replace(ledger.limits, accepts_lost_reviews=True)
+    ledger = took_over(ledger)
+    decisions = ledger.end(END)
+    assert [decision.automatic for decision in decisions] == ["lost", "expired"]
+    assert all(decision.entry is None for decision in decisions)
     assert ledger.is_quarantined()
 
 
