@@ -88,3 +88,11 @@ def test_setting_that_is_needed_and_missing_is_named() -> None:
         Settings().path("policy_root")
     assert Settings(policy_root="/x").path("policy_root") == Path("/x")
     assert Settings(keys="/k").required("keys") == "/k"
+
+
+@pytest.mark.parametrize("value", ["", "yes", "ACCEPT"])
+def test_what_may_be_accepted_of_a_loss_is_said_in_one_word(value: str) -> None:
+    assert Settings.read({}).ledger_lost_reviews == "refuse"
+    assert Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": "accept"}).ledger_lost_reviews == "accept"
+    with pytest.raises(ConfigurationError, match="PRATIQUE_LEDGER_LOST_REVIEWS is none of refuse, accept"):
+        Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": value})
