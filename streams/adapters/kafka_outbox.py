@@ -18,6 +18,9 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from pratique.errors import RefusedError, UnavailableError
 from streams.application.ports.log import Channel, Output
 
+MAX_MESSAGE_BYTES: Final = 6 * 1024 * 1024
+"""Largest message that a producer of ours takes, in bytes: any dead letter, whatever compression hid before it."""
+
 FLUSH_SECONDS: Final = 120.0
 """How long an acknowledgement is awaited; longer than a broker's restart takes."""
 
@@ -54,7 +57,7 @@ class KafkaOutbox:
                 "delivery.report.only.error": True,
                 "partitioner": "murmur2_random",
                 "compression.type": "lz4",
-                "message.max.bytes": 6 * 1024 * 1024,
+                "message.max.bytes": MAX_MESSAGE_BYTES,
                 "queue.buffering.max.kbytes": 256 * 1024,
                 "message.timeout.ms": int(FLUSH_SECONDS * 1000),
                 **configuration,

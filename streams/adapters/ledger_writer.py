@@ -30,6 +30,7 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 from pratique.contract.trust import TrustTarget
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters.kafka_log import ReadRecord, read_record
+from streams.adapters.kafka_outbox import MAX_MESSAGE_BYTES
 from streams.adapters.ledger_log import LedgerLog, StoppingError, bear
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision, Rules, no_rules
@@ -44,6 +45,9 @@ POLL_SECONDS: Final = 0.2
 REQUEST_SECONDS: Final = 10.0
 END_EVERY_MS: Final = 1_000
 """How often is looked for automatic entries whose time is over."""
+
+BATCH_BYTES: Final = 16 * 1024 * 1024
+"""Most that a transaction puts aside: it has to be written in its time, whatever compression brought in one batch."""
 
 STEPS: Final = ("check/write", "write/send_offsets", "send_offsets/commit", "commit/next")
 """The moments at which a writer may be interrupted, as tests name them."""
@@ -168,6 +172,7 @@ class LedgerWriter:
                 "transaction.timeout.ms": times.transaction_timeout_ms,
                 "compression.type": "lz4",
                 "linger.ms": 1,
+                "message.max.bytes": MAX_MESSAGE_BYTES,
                 "partitioner": "murmur2_random",
                 **configuration,
             }
@@ -210,8 +215,10 @@ class LedgerWriter:
                 records.append(read_record(message))
             else:
                 bear(error, self._topics.commands)
-        if not records:
-            return
+        for together in within(records, BATCH_BYTES):
+            self._serve_together(together)
+
+    def _serve_together(self, records: Sequence[ReadRecord]) -> None:
         trust = self._trust()
         decided = [
             (record, self._partitions[record.partition].decide(record, trust, self._rules)) for record in records
@@ -339,6 +346,18 @@ class LedgerWriter:
         if len(set(counts.values())) != 1:
             raise RefusedError(f"the ledger's topics differ in their partition counts: {counts}")
         return counts[self._topics.commands]
+
+
+def within(records: Sequence[ReadRecord], most_bytes: int) -> Iterator[Sequence[ReadRecord]]:
+    """Yield records in order, so many at once that their values have at most so many bytes; one at least."""
+    begin, size = 0, 0
+    for place, record in enumerate(records):
+        size += len(record.value or b"")
+        if size > most_bytes and place > begin:
+            yield records[begin:place]
+            begin, size = place, len(record.value or b"")
+    if begin < len(records):
+        yield records[begin:]
 
 
 def next_batch(consumer: Consumer, most: int, held: Callable[[], object]) -> list[Message]:

@@ -144,6 +144,16 @@ class Ledger:
             producer.poll(0)
         assert producer.flush(WAIT_S) == 0
 
+    def send_raw(self, value: bytes, codec: str) -> None:
+        """Send what is no envelope, packed by the client, to the partition that commands of the usual key go to."""
+        producer = Producer(
+            {**self._connection, "compression.type": codec, "message.max.bytes": len(value) + 1_000_000}
+        )
+        key = self.command(Action.ADD, 0).key
+        self.sent.append(value)
+        producer.produce(self.topic("commands"), value, key.record_key, partition=key.partition(self.partitions))
+        assert producer.flush(WAIT_S) == 0
+
     # -- writers -----------------------------------------------------------------------------------------------------
 
     def write(self, at: tuple[str, int] = NEVER, number: signal.Signals = signal.SIGSTOP) -> Writer:

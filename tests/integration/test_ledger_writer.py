@@ -45,6 +45,19 @@ def test_commands_become_entries_and_a_restart_goes_on(ledger: Ledger) -> None:
     ledger.check(accepted=100)
 
 
+@pytest.mark.parametrize("size", [1_000_000, 2_000_000, 4_200_000])
+def test_what_compression_hid_is_put_aside_and_the_next_is_served(ledger: Ledger, size: int) -> None:
+    """A topic bounds what it is sent packed, and a client what it sends unpacked."""
+    for _ in range(5):  # more than one transaction holds
+        ledger.send_raw(bytes(size), "lz4")
+    ledger.send([ledger.command(Action.ADD, 0)])
+
+    assert ledger.serve() == 0
+
+    assert len(ledger.audit()) == 1
+    assert [len(letter.value or b"") for letter in ledger.records("dead_letter")] == [size] * 5
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_paused_writer_that_was_replaced_writes_nothing_more(ledger: Ledger, step: str) -> None:
     ledger.send(chains(ledger, 200))
