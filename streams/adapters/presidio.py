@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "presidio"
 
-REVISION: Final = 4
+REVISION: Final = 5
 """Raised whenever code here or beside it changes what is found; part of the manifest."""
 
 _DISTRIBUTIONS: Final = ("presidio-analyzer", "regex", "phonenumbers", "tldextract")

@@ -17,6 +17,8 @@ BEHIND: Final = 255
 
 _SIGN: Final = "@"
 _REPOSITORIES: Final = ("git@", "hg@", "svn@")
+_NEVER_LAST: Final = tuple(f"{mark}@" for mark in "=/#?&|{}!$%*^`~'")
+"""What RFC 5321 lets a mailbox's name end in, and no name does: ``curl -F file=@report.md`` names a file."""
 
 
 def mail_addresses(
@@ -37,7 +39,7 @@ def mail_addresses(
             behind = text.find(_SIGN, sign + 1)
             finish = min(len(text), sign + BEHIND + 1, behind if behind >= 0 else len(text))
             match = form.compiled.search(text, begin, finish)
-            if match is not None and not _of_machine(match.group()) and is_address(match.group()):
+            if match is not None and not _of_nobody(match.group()) and is_address(match.group()):
                 yield match.start(), match.end(), CERTAIN
             past = sign + 1
             sign = behind
@@ -45,6 +47,6 @@ def mail_addresses(
     return addresses
 
 
-def _of_machine(address: str) -> bool:
-    """Say whether an address is what a repository is fetched from: ``git@`` a host is one account for everybody."""
-    return address.startswith(_REPOSITORIES)
+def _of_nobody(address: str) -> bool:
+    """Say whether an address is no mailbox: a repository's (``git@`` a host is everybody's), or a file that is sent."""
+    return address.startswith(_REPOSITORIES) or any(mark in address for mark in _NEVER_LAST)

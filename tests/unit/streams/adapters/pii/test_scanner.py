@@ -248,6 +248,7 @@ def test_an_address_without_a_public_suffix_does_not(domain: str) -> None:
         "points (0.362568364506, 0.47271235) and (0.4831460674157303 + 0.2584269662)",
         "AVX512CD, AVX512BW and CAS 7732-18-5",
         "git@github.com:acme/repo.git was cloned",
+        'curl -X POST -F "file=@printenv.pl" -F note=@notes.md -d @body.rs --data-binary=@run.sh',
         "recall policy recall-1, memberof-refint2, version-policy pydantic-v2",
         "the VMMMMMVDVMMMMMMMMVMVMVMV table",
         "12.345.678",
