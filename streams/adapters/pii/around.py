@@ -6,6 +6,8 @@ rule's words is near at all is known for all rules at once, in blocks of the tex
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
@@ -20,6 +22,8 @@ from streams.adapters.pii.context import (
 
 _BLOCK: Final = 256
 _RUN_CHARACTERS: Final = 64
+_PLAIN_RUN: Final = re.compile("[0-9A-Za-z]+")
+_DIGIT: Final = frozenset(string.digits)
 _NO_RULES: Final = frozenset[int]()
 
 Answer = TypeVar("Answer")
@@ -118,12 +122,8 @@ def _is_plain(character: str) -> bool:
 
 
 def _is_piece(text: str, start: int, end: int) -> bool:
-    before = start
-    while before > max(0, start - _RUN_CHARACTERS) and _is_plain(text[before - 1]):
-        before -= 1
-    after = end
-    while after < min(len(text), end + _RUN_CHARACTERS) and _is_plain(text[after]):
-        after += 1
-    glued_before = text[before:start] if _is_plain(text[start]) else ""
-    glued_after = text[end:after] if _is_plain(text[end - 1]) else ""
-    return any(character.isdigit() for character in glued_before + glued_after)
+    before = _PLAIN_RUN.match(text[max(0, start - _RUN_CHARACTERS) : start][::-1])
+    after = _PLAIN_RUN.match(text, end, end + _RUN_CHARACTERS)
+    glued_before = before.group() if before and _is_plain(text[start]) else ""
+    glued_after = after.group() if after and _is_plain(text[end - 1]) else ""
+    return not _DIGIT.isdisjoint(glued_before + glued_after)

@@ -28,6 +28,8 @@ from streams.adapters.pii.words import EXTRA_WORDS, WORDS_IN_MATCH, WORDS_INSTEA
 _HEXADECIMAL: Final = "[0-9A-Fa-f]"
 _COLONS: Final = "::|(?:[0-9A-Fa-f]{1,4}:){6}"
 """In every IPv6 address; the patterns of one begin as times of day do."""
+_COIN_MARKED: Final = "[0-9][A-Za-z]|bc1"
+"""In every address of a coin that is more than digits: it begins with a digit, or so."""
 
 
 FEW: Final = 4
@@ -148,6 +150,11 @@ def rule_of(number: int, items: Sequence[Any]) -> Rule:
     if entity == "IP_ADDRESS":
         forms = tuple(
             dataclasses.replace(form, hint=_COLONS, is_shape=True) if _HEXADECIMAL in form.source else form
+            for form in forms
+        )
+    if entity == "CRYPTO":
+        forms = tuple(
+            dataclasses.replace(form, readings=(Reading(form.source, form.flags, WHOLE, _COIN_MARKED),))
             for form in forms
         )
     special = None

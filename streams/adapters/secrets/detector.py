@@ -11,13 +11,15 @@ It decodes nothing and knows nothing of disguises: that is the business of the v
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
 from streams.adapters.kingfisher import character_offsets
 from streams.adapters.secrets.digests import is_digest
-from streams.adapters.secrets.families import Families, Family, Match, load_families
+from streams.adapters.secrets.families import Families, Family, Judging, Match, load_families
+from streams.adapters.secrets.judging import is_secret
 from streams.adapters.secrets.relaxed import RelaxedCatalogue
 from streams.adapters.secrets.words import FILLER, METADATA
 from streams.domain.scanning.finding import Category, Finding
@@ -70,12 +72,13 @@ class SecretsDetector:
         Raises:
             DetectorError: The engine failed; its own message is not passed on, it may quote the text.
         """
-        return [finding for field in fields for finding in self._scan(field)]
+        judging = cache(is_secret)  # a text's readings hold mostly the same values; nothing is kept beyond them
+        return [finding for field in fields for finding in self._scan(field, judging)]
 
-    def _scan(self, field: Field) -> Iterator[Finding]:
+    def _scan(self, field: Field, judging: Judging) -> Iterator[Finding]:
         text = field.value.encode("utf-8")
         try:
-            matches = list(self._families.matches(text))
+            matches = list(self._families.matches(text, judging))
             matches += self._catalogue.matches(text)
         except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
             raise DetectorError("secrets failed") from None

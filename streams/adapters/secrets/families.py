@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import re2
 
@@ -44,6 +44,9 @@ _WORD: Final = re2.compile(rb"[A-Za-z0-9!#$%^&*+?_@~-]{8,64}")
 """A word in the window of a rule that finds what stands near; brackets, slashes, quotes and stops part words."""
 _CLOSING: Final = b".,;:'\"`"
 """What ends a sentence or a quotation behind a value: no part of it."""
+
+Judging: TypeAlias = Callable[[Judge, str, str], bool]
+"""Judge, value, key -> whether the value is a secret: ``is_secret``, or what remembers its answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +100,16 @@ class Rule:
             re2.compile(body["unless"].encode(), _options()) if "unless" in body else None,
         )
 
-    def matches(self, text: bytes, folded: bytes | None = None, first: int = 0) -> Iterator[Match]:
+    def matches(
+        self, text: bytes, folded: bytes | None = None, first: int = 0, judging: Judging = is_secret
+    ) -> Iterator[Match]:
         """Yield what the rule finds in a UTF-8 text.
 
         Args:
             text: The text.
             folded: Its form without capitals, where it is known.
             first: A place before which no match begins.
+            judging: Says of each value whether it is one.
         """
         if self.needs:
             where = (fold(text) if folded is None else folded) if self.folded else text
@@ -123,14 +129,14 @@ class Rule:
                 key = _NAME.match(text[found.start() : start]).group() if self.judge in _OF_SENTENCES else b""
             name = key.decode("utf-8", "ignore")
             if self.judge is Judge.NEAR:
-                yield from self._near(value, start, name)
-            elif is_secret(self.judge, value.decode("utf-8", "ignore"), name):
+                yield from self._near(value, start, name, judging)
+            elif judging(self.judge, value.decode("utf-8", "ignore"), name):
                 yield Match(self.name, start, end)
 
-    def _near(self, window: bytes, start: int, name: str) -> Iterator[Match]:
+    def _near(self, window: bytes, start: int, name: str, judging: Judging) -> Iterator[Match]:
         """Yield the first word of a window that is a secret."""
         for word in _WORD.finditer(window):
-            if is_secret(self.judge, word.group().decode("utf-8", "ignore"), name):
+            if judging(self.judge, word.group().decode("utf-8", "ignore"), name):
                 yield Match(self.name, start + word.start(), start + word.end())
                 return
 
@@ -159,13 +165,13 @@ class Family:
         yield from self.matches_apart(text)
         yield from self.matches_together(text)
 
-    def matches_apart(self, text: bytes) -> Iterator[Match]:
+    def matches_apart(self, text: bytes, judging: Judging = is_secret) -> Iterator[Match]:
         """Yield what the rules find that are run by a literal."""
         if self._needed is not None and self._needed.search(text) is not None:
             for rule in self.apart:
-                yield from rule.matches(text)
+                yield from rule.matches(text, judging=judging)
 
-    def matches_together(self, text: bytes) -> Iterator[Match]:
+    def matches_together(self, text: bytes, judging: Judging = is_secret) -> Iterator[Match]:
         """Yield what the others find."""
         found = self._any.search(text)
         if found is not None:
@@ -173,7 +179,7 @@ class Family:
             for any_of, rules in self._parts:
                 if any_of.search(text, found.start()) is not None:
                     for rule in rules:
-                        yield from rule.matches(text, folded, found.start())
+                        yield from rule.matches(text, folded, found.start(), judging)
 
 
 class Families:
@@ -208,16 +214,21 @@ class Families:
         for family in self._families:
             deque(family.matches_apart(text) if family in self._large else family.matches(text), maxlen=0)
 
-    def matches(self, text: bytes) -> Iterator[Match]:
-        """Yield what all rules find in a UTF-8 text."""
+    def matches(self, text: bytes, judging: Judging = is_secret) -> Iterator[Match]:
+        """Yield what all rules find in a UTF-8 text.
+
+        Args:
+            text: The text.
+            judging: Says of each value whether it is a secret.
+        """
         if self._needed.search(text) is not None:
             for family in self._apart:
-                yield from family.matches_apart(text)
+                yield from family.matches_apart(text, judging)
         for family in self._large:
-            yield from family.matches_together(text)
+            yield from family.matches_together(text, judging)
         if self._together.search(text) is not None:
             for family in self._small:
-                yield from family.matches_together(text)
+                yield from family.matches_together(text, judging)
 
 
 def _alternation(rules: Sequence[Rule]) -> Any:  # noqa: ANN401 - re2 comes without types

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from streams.adapters.pii.checksums import luhn
 from streams.adapters.pii.national import NATIONAL_NUMBERS
 from streams.adapters.pii.national_form import Alone, NationalNumber
+from streams.adapters.pii.reading import readable
 from streams.adapters.presidio import PresidioDetector
 from streams.adapters.presidio_profiles import SUPPORTED_LANGUAGES, UNADVISED_ENTITY_TYPES
 from streams.domain.scanning.population import Field
@@ -283,3 +284,12 @@ def test_a_short_word_stands_by_itself() -> None:
 @given(st.integers(min_value=10**8, max_value=10**15 - 1))
 def test_bare_digits_in_a_sentence_are_no_number_of_a_person(number: int) -> None:
     assert types(f"value {number} ok") <= {"FR_NIR", "CREDIT_CARD"}
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [("bc1" + "2" * 30, True), ("1" + "a" * 30, True), ("3" * 20 + "B" + "4" * 10, True), ("1" * 30, False)],
+)
+def test_what_is_in_a_coins_address_but_digits_is_seen(text: str, *, marked: bool) -> None:
+    (rule,) = (rule for rule in detector().scanner(everything()).rules if rule.name == "CryptoRecognizer")
+    assert [form.may_match(readable(text), marked=True) for form in rule.forms] == [marked]

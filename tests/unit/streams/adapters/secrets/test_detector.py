@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streams.adapters.secrets import detector as detector_module
 from streams.adapters.secrets.detector import SecretsDetector, outermost
 from streams.adapters.secrets.families import Families, Match, family_files
+from streams.adapters.secrets.judging import Judge, is_secret
 from streams.adapters.secrets.relaxed import relaxed_rules
 from streams.domain.scanning.finding import Category, Finding, check_name
 from streams.domain.scanning.population import Field
@@ -125,3 +127,19 @@ def test_nothing_is_found_in_the_samples_that_are_to_be_accepted() -> None:
     ]
     assert texts
     assert find(*texts) == []
+
+
+def test_what_stands_in_several_fields_is_judged_once_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[tuple[str, str]] = []
+
+    def recorded(judge: Judge, value: str, key: str = "") -> bool:
+        judged.append((value, key))
+        return is_secret(judge, value, key)
+
+    monkeypatch.setattr(detector_module, "is_secret", recorded)
+    text = " ".join(f"password: {word}" for word in ("required", "changed", "reset"))
+    detector().scan([Field("f", text)], PROFILE)
+    once = len(judged)
+    detector().scan([Field(f"f{place}", text) for place in range(5)], PROFILE)
+    assert once
+    assert len(judged) == 2 * once
