@@ -7,7 +7,7 @@ finding of the same detector and type that overlaps one of an earlier reading is
 earliest. A detector that takes disguises off itself (``own_views``) sees the fields alone.
 
 Whatever fails leaves no findings, since they would look complete: a detector that raises, or a text whose readings
-exceed the bounds (TOO_LARGE).
+exceed the bounds (TOO_LARGE): each field's own, and what all of them may have together.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pratique.contract.reasons import ReasonCode
 from pratique.errors import MalformedError, PratiqueError, TooLargeError
 from streams.application.ports.detection import has_own_views
 from streams.domain.scanning.finding import Finding, ordered
 from streams.domain.scanning.population import Field
+from streams.domain.scanning.views.budget import Budget
+from streams.domain.scanning.views.limits import most_read
 from streams.domain.scanning.views.model import View
 from streams.domain.scanning.views.readings import readings
 from streams.errors import DetectorError, LanguageUnsupportedError
@@ -81,11 +84,17 @@ def detect(
         return [], (ReasonCode.DETECTOR_ERROR, "scan")
 
 
-class _Reading(NamedTuple):
+@dataclass(frozen=True)
+class _Reading:
     """A view, and the fields that it is of: one, or several that follow each other."""
 
     view: View
     fields: tuple[Field, ...]
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """How all of it was read: asked once, however much is found in it."""
+        return self.view.kinds
 
     def original(self, finding: Finding) -> Finding | None:
         """Return a finding of the view as one of the fields; none where there is nothing new to it.
@@ -98,7 +107,7 @@ class _Reading(NamedTuple):
         place = self.view.place(finding.start, finding.end)
         if place is None:
             return None
-        start, end, kinds = place.start, place.end, place.kinds or self.view.kinds
+        start, end, kinds = place.start, place.end, place.kinds or self.kinds
         for field in self.fields:
             if start < len(field.value):
                 break
@@ -111,15 +120,22 @@ class _Reading(NamedTuple):
 
 
 def _views(fields: Sequence[Field], profile: ScanProfile) -> dict[str, _Reading]:
-    """Return what fields read as beside themselves, by paths of their own."""
+    """Return what fields read as beside themselves, by paths of their own.
+
+    Raises:
+        TooLargeError: The readings of a field exceed its bounds, or all together what so many characters may have.
+    """
     views: dict[str, _Reading] = {}
+    budget = Budget(most_read(sum(len(field.value) for field in fields)))
     for field in fields:
         for number, view in enumerate(readings(field.value, profile.limits)):
             if number:
+                budget.spend(len(view.text))
                 views[f"{VIEWS}:{number}:{field.path}"] = _Reading(view, (field,))
     for several in _following(fields):
         text = "".join(field.value for field in several)
         for number, view in enumerate(readings(text, profile.limits)):
+            budget.spend(len(view.text))
             views[f"{VIEWS}:{ACROSS}:{number}:{several[0].path}"] = _Reading(view, several)
     return views
 

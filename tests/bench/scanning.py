@@ -4,8 +4,9 @@ The contract: the scan is ``detect`` with the standard detectors under the broad
 objects are frozen as a worker's are, over agent messages of 1 to 8 KB, one by one; beside it Presidio's own engine with
 the same recognisers, in the same run (``tests.bench.pii``). All are CPU times. The curve goes to 1 MB of such messages,
 one after the other. The costliest texts are searched for (``tests.bench.worst``): of the readings, and of the whole
-scan, each of the typical cost of the whole. Workers are a pool's: their memory is PSS after a scan of all messages, and
-their start is the time from asking for a pool to its first worker's being ready, with files in the page cache.
+scan, each of the typical cost of the whole; beside them stand texts of several disguises (``tests.bench.together``).
+Workers are a pool's: their memory is PSS after a scan of all messages, and their start is the time from asking for a
+pool to its first worker's being ready, with files in the page cache.
 """
 
 from __future__ import annotations
@@ -36,13 +37,18 @@ from streams.domain.scanning.views.readings import readings
 from tests.bench import pii
 from tests.bench.detectors import broad_profile, corpora, messages
 from tests.bench.ledger_speed import Bound
+from tests.bench.together import TOGETHER, disguised
 from tests.bench.worst import Run, Worst, cpu_seconds, search
 
 MIN_OF_ENGINE: Final = 8.0
 MAX_GROWTH: Final = 1.5
 MAX_WORST: Final = 5.0
+MAX_TOGETHER: Final = 50.0
+"""Of texts of several disguises. They ought to keep MAX_WORST, and do not yet: ADR 0037."""
 MAX_WORKER_MIB: Final = 300
 MAX_START_SECONDS: Final = 2.0
+TOGETHER_LENGTHS: Final = (2_000, 8_000, 64_000)
+TOGETHER_SHARES: Final = (1.0, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 LENGTHS: Final = (8_000, 64_000, 250_000, 500_000, 1_000_000)
 WORKERS: Final = 2
 TIMEOUT_MS: Final = 120_000
@@ -85,6 +91,7 @@ class ScanSpeed:
         readings_mb_per_s: Of the readings alone.
         engine_mb_per_s: Of Presidio's engine.
         curve: Milliseconds by length.
+        together: A byte of texts of several disguises, of the typical one.
     """
 
     mb_per_s: float
@@ -92,6 +99,7 @@ class ScanSpeed:
     engine_mb_per_s: float
     curve: dict[int, float]
     worst: dict[str, Worst]
+    together: dict[str, float]
     workers: Workers
 
 
@@ -122,7 +130,14 @@ def measure(texts: Sequence[str], *, examples: int = 200) -> ScanSpeed:
         name: search(prepare, texts[0], SUSPECTS, examples=examples, usual=typical)
         for name, prepare in (("readings", read), ("the whole scan", scan))
     }
-    return ScanSpeed(size / whole / 1e6, size / views / 1e6, engine, curve, worst, workers)
+    together = {
+        f"{name}, {share:.0%} of {length:,}": cpu_seconds(scan(text), rounds=3) * 1e9 / len(text.encode()) / typical
+        for name, unit in TOGETHER.items()
+        for length in TOGETHER_LENGTHS
+        for share in TOGETHER_SHARES
+        for text in [disguised(unit, length, share)]
+    }
+    return ScanSpeed(size / whole / 1e6, size / views / 1e6, engine, curve, worst, together, workers)
 
 
 def _read(text: str) -> None:
@@ -167,6 +182,7 @@ def bounds(speed: ScanSpeed) -> tuple[Bound, ...]:
         Bound("the whole scan, of Presidio's engine", speed.mb_per_s / speed.engine_mb_per_s, least=MIN_OF_ENGINE),
         Bound("a byte of a scan of 1 MB, of smaller", growth(speed.curve), most=MAX_GROWTH),
         *(Bound(f"worst text, {name}, of a scan", item.ratio, most=MAX_WORST) for name, item in speed.worst.items()),
+        Bound("worst text of several disguises, of a scan", max(speed.together.values()), most=MAX_TOGETHER),
         Bound("PSS of a scan worker, MiB", speed.workers.worker_mib, most=MAX_WORKER_MIB),
         Bound("start of the scan workers, s", speed.workers.start_seconds, most=MAX_START_SECONDS),
     )
@@ -185,6 +201,8 @@ def show(speed: ScanSpeed, console: Console) -> None:
     for name, worst in speed.worst.items():
         numbers = f"{worst.ns_per_byte:.0f}, {worst.ns_per_byte_large:.0f} of {worst.typical_ns_per_byte:.0f}"
         table.add_row(f"worst text, {name}, ns a byte", f"{numbers}: {ascii(worst.recipe)[:80]}")
+    name = max(speed.together, key=speed.together.__getitem__)
+    table.add_row("worst text of several disguises, of a scan", f"{speed.together[name]:.1f}: {name}")
     console.print(table)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from streams.domain.scanning.decoding import (
@@ -61,34 +61,58 @@ _BYTE: Final = 256
 _Read = Callable[[str, Reading], Decoded | None]
 
 
-def alphabets(text: str, held: frozenset[str], budget: Budget) -> Iterator[Edit]:
+class Runs:
+    """What runs stand for, of all readings of a field: most stand in many of them, and each is decoded once.
+
+    Args:
+        budget: Is spent by what is unpacked.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._said: dict[tuple[str, str, str], list[Edit]] = {}
+
+    def long(self, run: str, start: int) -> Iterator[Edit]:
+        """Yield what a long run of letters and digits stands for."""
+        return self._edits(("long-run", "", run), start, lambda: _long(run, 0, self._reading))
+
+    def of_family(self, family: str, name: str, read: _Read, run: str, start: int) -> Iterator[Edit]:
+        """Yield what a run of an alphabet stands for."""
+        return self._edits((family, name, run), start, lambda: _edit(name, 0, run, read(run, self._reading)))
+
+    def _edits(self, key: tuple[str, str, str], start: int, find: Callable[[], Iterable[Edit]]) -> Iterator[Edit]:
+        edits = self._said.get(key)
+        if edits is None:
+            edits = self._said[key] = list(find())
+        return (edit._replace(start=start + edit.start, end=start + edit.end) for edit in edits)
+
+    def _reading(self, raw: bytes) -> Decoded | None:
+        return said_by(raw, self._budget)
+
+
+def alphabets(text: str, held: frozenset[str], runs: Runs) -> Iterator[Edit]:
     """Yield the runs of a text that stand for something readable.
 
     Args:
         text: Any text.
         held: The families of disguises that it may hold.
-        budget: Is spent by what is unpacked.
+        runs: Says what runs stand for.
 
     Raises:
         TooLargeError: Something unpacks to more than is left.
     """
-
-    def reading(raw: bytes) -> Decoded | None:
-        return said_by(raw, budget)
-
     raw = one_byte(text)
     if "padded" in held:
         for padded in _PADDED.finditer(text):
-            yield from _edit("base64", padded.start(), padded.group(), base64_text(padded.group(), reading))
+            yield from runs.of_family("padded", "base64", base64_text, padded.group(), padded.start())
     if "long-run" in held:
         for start, end in BASE64.spans(text, raw):
             if not _WORDS.fullmatch(text, start, end):
-                yield from _long(text[start:end], start, reading)
+                yield from runs.long(text[start:end], start)
     for family, name, pattern, read in _FAMILIES:
         if family in held:
             for start, end in pattern.spans(text, raw):
-                run = text[start:end]
-                yield from _edit(name, start, run, read(run, reading))
+                yield from runs.of_family(family, name, read, text[start:end], start)
 
 
 def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:

@@ -14,24 +14,23 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from streams.domain.scanning.places import Pattern
-from streams.domain.scanning.views.alphabets import alphabets
-from streams.domain.scanning.views.budget import Budget
+from streams.domain.scanning.views.alphabets import Runs, alphabets
 from streams.domain.scanning.views.model import Edit
 
 
-def decoded(text: str, held: frozenset[str], budget: Budget) -> list[list[Edit]]:
+def decoded(text: str, held: frozenset[str], runs: Runs) -> list[list[Edit]]:
     """Return what is encoded in a text, in layers of edits.
 
     Args:
         text: Any text.
         held: The families of disguises that it may hold.
-        budget: Is spent by what is unpacked.
+        runs: Says what runs of alphabets stand for.
 
     Raises:
         TooLargeError: Something unpacks to more than is left.
     """
-    runs = (_with_address(text, edit) for edit in alphabets(text, held, budget))
-    return _layers([*runs, *_escapes(text, held)])
+    said = (_with_address(text, edit) for edit in alphabets(text, held, runs))
+    return _layers([*said, *_escapes(text, held)])
 
 
 def _with_address(text: str, edit: Edit) -> Edit:

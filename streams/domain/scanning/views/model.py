@@ -100,7 +100,7 @@ class View:
             end: Offset after its last one, not before ``start``; both within the text.
         """
         first = max(0, bisect_right(self.pieces, start, key=_start) - 1)
-        inside = list(_Cursor(self.pieces, first).take(start, max(start + 1, end)))
+        inside = _Cursor(self.pieces, first).take(start, max(start + 1, end))
         if not inside or any(piece.left_out for piece in inside):
             return None
         return Place(inside[0].low, inside[-1].high, _merged(piece.kinds for piece in inside))
@@ -110,6 +110,26 @@ def plain(text: str) -> View:
     """Return a text as the view that it is of itself."""
     size = len(text)
     return View(text, (Piece(0, size, 0, size, range(size)),))
+
+
+def whole_edits(view: View, edits: Sequence[Edit]) -> Sequence[Edit]:
+    """Return the edits that reach over nothing that was left out: what such a one says stands nowhere.
+
+    Args:
+        view: What is rewritten.
+        edits: Ascending and apart from each other.
+    """
+    gaps = [piece for piece in view.pieces if piece.left_out]
+    if not gaps:
+        return edits
+    kept: list[Edit] = []
+    place = 0
+    for edit in edits:
+        while place < len(gaps) and gaps[place].end <= edit.start:
+            place += 1
+        if place == len(gaps) or gaps[place].start >= edit.end:
+            kept.append(edit)
+    return kept
 
 
 def rewrite(view: View, edits: Sequence[Edit], context: int = CONTEXT) -> View:
@@ -139,16 +159,22 @@ class _Cursor:
         self._pieces = pieces
         self._next = first
 
-    def take(self, start: int, end: int) -> Iterator[Piece]:
-        while self._next < len(self._pieces):
-            piece = self._pieces[self._next]
-            if piece.start >= end:
-                return
-            if piece.end > start:
-                yield _cut(piece, max(start, piece.start), min(end, piece.end))
-            if piece.end > end:
-                return
-            self._next += 1
+    def take(self, start: int, end: int) -> list[Piece]:
+        pieces, place = self._pieces, self._next
+        taken: list[Piece] = []
+        while place < len(pieces):
+            piece = pieces[place]
+            first, last = piece[:2]
+            if first >= end:
+                break
+            if last > start:
+                inside = first >= start and last <= end
+                taken.append(piece if inside else _cut(piece, max(start, first), min(end, last)))
+            if last > end:
+                break
+            place += 1
+        self._next = place
+        return taken
 
 
 class _Builder:
@@ -164,14 +190,18 @@ class _Builder:
     def copy(self, start: int, end: int) -> None:
         if start < end:
             shift = self._size - start
-            for _, last, low, high, places, kinds, left_out in self._cursor.take(start, end):
-                self._piece(last + shift, low, high, places, kinds, left_out=left_out)
+            for first, last, low, high, places, kinds, left_out in self._cursor.take(start, end):
+                self._pieces.append(Piece(first + shift, last + shift, low, high, places, kinds, left_out))
+            self._size = end + shift
             self._parts.append(self._view.text[start:end])
 
     def replace(self, edit: Edit) -> None:
-        inside = list(self._cursor.take(edit.start, edit.end))
-        kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
-        below = _joined([piece.places for piece in inside])
+        inside = self._cursor.take(edit.start, edit.end)
+        if len(inside) == 1:
+            kinds, below = (*inside[0].kinds, edit.kind), inside[0].places
+        else:
+            kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
+            below = _joined([piece.places for piece in inside])
         places: Sequence[int] | None = None
         low, high = inside[0].low, inside[-1].high
         if edit.places is not None and below is not None:

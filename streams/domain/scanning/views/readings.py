@@ -2,7 +2,7 @@
 
 The contract: ``readings`` yields the text itself first, then one view for every way that it reads otherwise, outermost
 disguises first. No two say the same. A text without a disguise costs a few looks, and has no other reading. Work is
-bounded by ``ViewLimits``.
+bounded by ``ViewLimits``, and in proportion to the text.
 
 It finds nothing and judges nothing: an encoding is no finding. What is found in a view is reported where the view says
 that it stands (``View.place``).
@@ -10,16 +10,17 @@ that it stands (``View.place``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from streams.domain.policy.model import ViewLimits
+from streams.domain.scanning.views.alphabets import Runs
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.clearing import cleared
 from streams.domain.scanning.views.encodings import decoded
 from streams.domain.scanning.views.families import families
 from streams.domain.scanning.views.joining import JOINED, joined
-from streams.domain.scanning.views.limits import DEFAULT_LIMITS
-from streams.domain.scanning.views.model import CONTEXT, Edit, View, plain, rewrite
+from streams.domain.scanning.views.limits import DEFAULT_LIMITS, most_read
+from streams.domain.scanning.views.model import CONTEXT, Edit, View, plain, rewrite, whole_edits
 from streams.domain.scanning.views.turning import TURNS, turned, turned_tokens
 
 
@@ -31,7 +32,7 @@ def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
         limits: Bounds of depth and size.
 
     Raises:
-        TooLargeError: The readings exceed ``max_characters``.
+        TooLargeError: The readings exceed ``max_characters``, or what a text of that length may have (``most_read``).
     """
     first = plain(text)
     yield first
@@ -49,7 +50,8 @@ def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
 
 class _Reader:
     def __init__(self, text: str, limits: ViewLimits) -> None:
-        self._budget = Budget(limits.max_characters)
+        self._budget = Budget(limits.max_characters, most_read(len(text)))
+        self._runs = Runs(self._budget)
         self._seen = {text}
 
     def undone(self, view: View) -> Iterator[tuple[View, bool]]:
@@ -71,7 +73,7 @@ class _Reader:
         """Yield edits that make one reading each, and how much of what stands beside them belongs to it."""
         held = families(view.text)
         if held:
-            layers = decoded(view.text, held, self._budget)
+            layers = decoded(view.text, held, self._runs)
             # What was put together or turned round in one go is not once more: that would only make other parts of it.
             if JOINED not in view.kinds:
                 layers += joined(view.text, held)
@@ -81,7 +83,8 @@ class _Reader:
                 yield from ((edits, 0) for edits in turned_tokens(view.text, held, read))
             yield from ((edits, CONTEXT) for edits in layers)
 
-    def _new(self, view: View, edits: list[Edit], context: int = CONTEXT) -> View | None:
+    def _new(self, view: View, edits: Sequence[Edit], context: int = CONTEXT) -> View | None:
+        edits = whole_edits(view, edits)
         made = rewrite(view, edits, context) if edits else None
         if made is None or made.text in self._seen:
             return None

@@ -101,7 +101,7 @@ def _unpacked(raw: bytes, engine: _Engine, budget: Budget) -> bytes:
     try:
         part = engine.decompress(raw, _STEP)
         while part:
-            budget.spend(len(part))
+            budget.unpack(len(part))
             out += part
             part = b"" if engine.eof else engine.decompress(b"", _STEP)
     except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):

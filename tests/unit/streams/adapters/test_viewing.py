@@ -15,6 +15,9 @@ from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
+from streams.domain.scanning.views.limits import most_read
+from streams.domain.scanning.views.model import View
+from streams.domain.scanning.views.readings import readings
 from tests.fakes.detectors import REFUSE, STRAY, ScriptedDetector
 
 PROFILE = ScanProfile(("en",), ("EMAIL_ADDRESS",))
@@ -133,6 +136,14 @@ def test_a_text_whose_readings_exceed_the_bounds_is_too_large() -> None:
     )
 
 
+def test_many_fields_have_no_more_readings_together_than_one_of_their_length() -> None:
+    text = " ".join(encoded(f"words {number} and more of them") for number in range(3)) + " p4ssw0rd %41 \u0430a"
+    assert sum(len(view.text) for view in readings(text)) < most_read(len(text))
+    assert detect([Field("f", text)], PROFILE, [SCRIPTED]) == ([], None)
+    fields = [Field(f"f{place}", text) for place in range(100)]
+    assert detect(fields, PROFILE, [SCRIPTED]) == ([], (ReasonCode.TOO_LARGE, VIEWS))
+
+
 @pytest.mark.parametrize("mark", [STRAY, REFUSE])
 def test_a_detector_that_fails_over_a_reading_fails(mark: str) -> None:
     findings, failure = detect([Field("f", encoded(f"<secret> {mark}"))], PROFILE, [SCRIPTED])
@@ -157,3 +168,19 @@ class Reaching(ScriptedDetector):
 def test_a_finding_beyond_its_reading_is_a_failure() -> None:
     _, failure = detect([Field("f", encoded("words and more words"))], PROFILE, [Reaching()])
     assert failure == (ReasonCode.DETECTOR_ERROR, "reaching")
+
+
+def test_how_a_view_was_read_is_asked_as_often_however_much_is_found_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def kinds(view: View) -> tuple[str, ...]:
+        asked.append(view.text)
+        return ()
+
+    monkeypatch.setattr(View, "kinds", property(kinds))
+    counts = []
+    for several in (2, 8):
+        asked.clear()
+        found("%41 " + "<secret> <pii> " * several)
+        counts.append(len(asked))
+    assert counts[0] == counts[1]

@@ -10,7 +10,7 @@ import gzip
 import lzma
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import pytest
@@ -19,10 +19,13 @@ from hypothesis import strategies as st
 
 from pratique.errors import TooLargeError
 from streams.domain.policy.model import ViewLimits
-from streams.domain.scanning.views import joining
-from streams.domain.scanning.views.model import View
+from streams.domain.scanning.decoding import Reading
+from streams.domain.scanning.views import alphabets, joining
+from streams.domain.scanning.views.limits import READ_ANYWAY, READ_OF_EACH, most_read
+from streams.domain.scanning.views.model import Edit, View
 from streams.domain.scanning.views.readings import readings
 from streams.domain.scanning.views.stretches import apart
+from tests.bench.together import TOGETHER, disguised
 
 PHRASE: Final = "the quick fox no. 4711 at Dock_Five"
 RAW: Final = PHRASE.encode()
@@ -286,6 +289,65 @@ UNITS: Final = [
 def test_readings_are_no_longer_than_a_few_times_the_text(unit: str) -> None:
     text = unit * (40_000 // len(unit))
     assert sum(len(view.text) for view in readings(text)) <= 8 * len(text)
+
+
+def read_of(text: str) -> int:
+    """Return how many characters of readings are made of a text, until it is refused or all are."""
+    read = -len(text)
+    try:
+        for view in readings(text):
+            read += len(view.text)
+    except TooLargeError:
+        pass
+    return read
+
+
+@pytest.mark.parametrize("unit", TOGETHER)
+@pytest.mark.parametrize("characters", [3_000, 30_000])
+def test_disguises_side_by_side_are_refused_since_they_read_as_every_choice_of_them(unit: str, characters: int) -> None:
+    with pytest.raises(TooLargeError):
+        list(readings(disguised(TOGETHER[unit], characters)))
+
+
+@pytest.mark.parametrize("unit", TOGETHER)
+@pytest.mark.parametrize("characters", [300, 3_000, 30_000])
+@pytest.mark.parametrize("share", [1, 0.2, 0.05, 0.01])
+def test_readings_are_in_proportion_to_the_text(unit: str, characters: int, share: float) -> None:
+    assert read_of(disguised(TOGETHER[unit], characters, share)) <= READ_ANYWAY + READ_OF_EACH * characters
+
+
+def test_a_policy_bound_is_kept_where_it_is_the_lower_one() -> None:
+    with pytest.raises(TooLargeError):
+        found("%41" * 4_000, limits=ViewLimits(max_characters=3_000))
+    assert found("%41" * 4_000, "A" * 4_000, ViewLimits(max_characters=4_000))
+
+
+def test_what_is_packed_may_say_more_than_it_could_be_read_as() -> None:
+    said = "".join(f"line {number * 7919 % 9973} of the fox\n" for number in range(400))
+    packed = base64.b64encode(gzip.compress(said.encode(), mtime=0)).decode()
+    assert most_read(len(packed)) < 2 * len(said)
+    assert found(packed, "line 7919 of the fox")
+
+
+def test_tokens_that_stand_apart_are_not_put_together_over_what_was_left_out() -> None:
+    lines_of_data = lines("".join(f"q{number}Rs{number * 7}Tu" for number in range(200)), 64)
+    views = list(readings(lines_of_data))
+    assert {view.kinds for view in views} == {(), ("rot13",), ("reversed",), ("joined",)}
+    assert not any(piece.left_out and piece.high > piece.low for view in views for piece in view.pieces)
+
+
+def test_a_run_that_stands_in_many_readings_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+    ordinary = alphabets._long
+
+    def recorded(run: str, start: int, reading: Reading) -> Iterator[Edit]:
+        decoded.append(run)
+        return ordinary(run, start, reading)
+
+    monkeypatch.setattr(alphabets, "_long", recorded)
+    views = list(readings(f"p4ssw0rd %41 {_base64(PHRASE)} \\u0041 \u0430a"))
+    assert sum(_base64(PHRASE) in view.text for view in views) > 1
+    assert len(decoded) == len(set(decoded))
 
 
 @pytest.mark.parametrize("unit", UNITS)
