@@ -86,9 +86,9 @@ class Reading:
         except parser.error:
             return False
 
-    def _compiled(self, source: str, way: Widening) -> Any:  # noqa: ANN401
+    def _compiled(self, source: str, way: _Whole) -> Any:  # noqa: ANN401
         try:
-            read = way.top(parser.parse(source.replace("(?i)", ""))) or _NOTHING
+            read = way.top(parser.parse(source.replace("(?i)", ""))) or way.empty
             return automaton([END, read], latin=True, any_case=self._any_case, max_mem=_MAX_MEMORY_BYTES)[0]
         except (parser.error, ValueError, re2.error):
             return None
@@ -110,6 +110,8 @@ class _Whole(Widening):
 
     begins = r"(?:\A|[^0-9A-Za-z_])"
     ends = r"(?:\z|[^0-9A-Za-z_])"
+    empty = ""
+    """What stands for a pattern of which nothing is read: it is cut short before its first character."""
 
     def one(self, operator: Any, argument: Any) -> str:  # noqa: ANN401
         return _one(operator, argument)
@@ -117,6 +119,8 @@ class _Whole(Widening):
 
 class _Marked(_Whole):
     """The same, with something other than a digit in it: a way for each node that may be that."""
+
+    empty = _NOTHING
 
     def body(self, nodes: Any) -> tuple[str, bool]:  # noqa: ANN401
         return "(?:" * bool(ways := self._ways(nodes)) + "|".join(dict.fromkeys(ways)) + ")" * bool(ways), False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streams.adapters.pii import index
@@ -28,6 +28,7 @@ TEXTS = st.text(alphabet="abcdxyXYAKki01 -_.\u212aé\u0661\xa0\u0130\u0131\ud800
 @pytest.mark.parametrize("source", SOURCES)
 @settings(max_examples=40)
 @given(TEXTS)
+@example("xxy")
 def test_a_pattern_that_matches_may_match(source: str, room: float, text: str) -> None:
     matches = [match.group() for match in regex.finditer(source, text, flags=FLAGS, overlapped=True)]
     reading = Reading(source, FLAGS, room)
