@@ -47,7 +47,7 @@ from pratique.recalling import RecallGate
 from pratique.redacting import redacted
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from pratique.transport import Transport
-from pratique.verification import Expectation
+from pratique.verification import Expectation, check_answers
 
 __all__ = ["GRACE_S", "Compaction", "Gate", "Pending", "PendingRecall", "now_in_ms", "outcome"]
 
@@ -276,10 +276,12 @@ class Gate(RecallGate):
 
         Raises:
             NoContextError: Nothing may be inserted.
-            VerdictRefusedError: The verdict is of another candidate or rendering, no longer valid, or used already.
+            VerdictRefusedError: The verdict is not this request's, of another rendering, no longer valid, or used.
             UnavailableError: The pinned policy can't be obtained.
             RefusedError: The commitments are not the task's.
         """
+        if verdict is not None:
+            check_answers(verdict, Expectation.of(request, encode(request)))
         return self._context(request, verdict, self._policies.pinned(request.tenant_id, request.policy_id))
 
     # -- building ----------------------------------------------------------------------------------------------------
@@ -384,11 +386,14 @@ class Gate(RecallGate):
         self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy, *, was_redacted: bool
     ) -> Compaction:
         context: list[ContextMessage] | PratiqueError
+        value = encode(request)
         try:
+            if verdict is not None:
+                check_answers(verdict, Expectation.of(request, value))
             context = self._context(request, verdict, policy)
         except PratiqueError as error:
             context = error
-        return Compaction(request, request_sha256(encode(request)), verdict, context, was_redacted)
+        return Compaction(request, request_sha256(value), verdict, context, was_redacted)
 
     def _context(
         self, request: CompactionRequested, verdict: Verdict | None, policy: PinnedPolicy
@@ -400,7 +405,7 @@ class Gate(RecallGate):
         if verdict.outcome is VerdictOutcome.QUARANTINED and verdict.fallback is None:
             raise NoContextError("the gate quarantined the request before it had a context: nothing is inserted")
         if verdict.policy_set_sha256 != policy.policy_set_sha256:
-            policy = self._policies.pinned(self.tenant_id, request.policy_id, verdict.policy_set_sha256)
+            policy = self._policies.pinned(request.tenant_id, request.policy_id, verdict.policy_set_sha256)
         instruction = policy.render(self._snapshot(request.task_id, request.commitments, policy))
         if verdict.outcome is VerdictOutcome.ACCEPTED:
             context = accepted_context(instruction, request.candidate_json, verdict)

@@ -1,9 +1,9 @@
 """Asking about recalled memories: what a loader brought, and what of it may enter a prompt.
 
-The contract (AID-D-001.005): only what a believed verdict admits is returned, each content hashed again at that moment,
-and each verdict once. No verdict means no memories. Where nothing was expected and nothing came, nothing is asked.
-What is returned is data for a prompt, and never an instruction. Where no answer to a masked recall comes, the answer to
-the first one stands.
+The contract (AID-D-001.005): only what a believed verdict admits is returned, for the request that it answers, each
+content hashed again at that moment, and each verdict once. No verdict means no memories. Where nothing was expected and
+nothing came, nothing is asked. What is returned is data for a prompt, and never an instruction. Where no answer to a
+masked recall comes, the answer to the first one stands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pratique.pinned import PolicySource
 from pratique.recall_verification import RecallExpectation
 from pratique.redacting import redacted_recall
 from pratique.transport import Transport
-from pratique.verification import check_moment
+from pratique.verification import check_answers, check_moment
 
 _NO_ANSWER: Final = (UnavailableError, TooLargeError)
 """What leaves a masked recall without an answer: a broker that is away, or masks longer than what they mask."""
@@ -168,10 +168,13 @@ class RecallGate(Asker):
         """Return what may enter the prompt now: what ``recall`` does with the answer that ``ask_recall`` gave.
 
         Raises:
-            VerdictRefusedError: The verdict is of other entries, no longer valid, or used already.
+            VerdictRefusedError: The verdict is not this request's, no longer valid, or used already.
         """
-        found = [] if verdict is None else admitted(request, verdict)
-        if verdict is not None and found:
+        if verdict is None:
+            return []
+        check_answers(verdict, RecallExpectation.of(request, encode(request)))
+        found = admitted(request, verdict)
+        if found:
             now_ms = self._clock()
             check_moment(verdict, request.requested_at, now_ms)
             self._used.claim(

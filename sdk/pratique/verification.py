@@ -12,7 +12,8 @@ The contract: ``believe`` raises unless every check passes, in this order:
    the acceptance of a candidate with a narrative is our own, names the narrative, and has its own assurance;
 8. it was decided after the request was made, and its validity has not passed.
 
-Whether the task has used it before is not checked here, since that is a matter of insertion (``pratique.context``).
+4 to 8 are checked again at insertion (``check_answers``, ``check_moment``), since a caller may hand in a verdict and a
+request that do not belong together. Whether the task has used it before is checked only there (``pratique.context``).
 """
 
 from __future__ import annotations
@@ -190,9 +191,18 @@ def believe(received: Received, verdict: Verdict, expected: Expected, trust: Tru
     verify_ed25519(key.public_key, signature, received.topic, received.value or b"")
     if received.topic != VERDICT_TOPICS[verdict.outcome]:
         raise VerdictRefusedError("outcome is not that of the topic", check="topic")
+    check_answers(verdict, expected)
+    check_moment(verdict, expected.requested_at, now_ms)
+
+
+def check_answers(verdict: Verdict, expected: Expected) -> None:
+    """Check that a verdict speaks of what was asked, whoever hands the two in: 4 to 7 of ``believe``.
+
+    Raises:
+        VerdictRefusedError: It speaks of something else, or allows what it may not.
+    """
     _check_binding(verdict, expected)
     expected.check(verdict)
-    check_moment(verdict, expected.requested_at, now_ms)
 
 
 def check_moment(verdict: Verdict, requested_at: int, now_ms: int) -> None:

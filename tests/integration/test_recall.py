@@ -167,10 +167,9 @@ def test_the_client_returns_nothing_that_was_changed_since_it_was_judged(recalls
     changes: dict[str, Any] = {changed: "another"}
     other = replace(request.entries[1], **changes)
 
-    with pytest.raises(VerdictRefusedError, match="not the one that was judged"):
-        gate.memories(replace(request, entries=(request.entries[0], other)), verdict)
-    with pytest.raises(VerdictRefusedError, match="other entries"):
-        gate.memories(replace(request, entries=request.entries[:1]), verdict)
+    for altered in ((request.entries[0], other), request.entries[:1]):
+        with pytest.raises(VerdictRefusedError, match="not the request's"):
+            gate.memories(replace(request, entries=altered), verdict)
     assert gate.memories(request, verdict) == list(request.entries)
     with pytest.raises(VerdictRefusedError, match="used"):
         gate.memories(request, verdict)
