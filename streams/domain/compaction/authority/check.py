@@ -25,7 +25,7 @@ from streams.domain.compaction.authority.sentences import Quotable, Sentence, Wh
 from streams.domain.compaction.authority.vocabulary import Lexicon, lexicon
 from streams.domain.compaction.authority.words import Word, words_of
 
-AUTHORITY_VERSION: Final = "pratique-authority-2"
+AUTHORITY_VERSION: Final = "pratique-authority-3"
 """Changes with every change of the check's code that could change a result for the same tables and text."""
 
 
@@ -95,16 +95,16 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
         claimed = claims(own, known, beside_foreign_words=foreign)
         if claimed and claimed > _traces(text, sentence):
             yield Untraced(Ground.CLAIM, *_trimmed(text, sentence))
-    yield from _forged(view)
+    yield from _forged(text, view)
 
 
 def forged_markers(text: str) -> Iterator[Untraced]:
     """Yield the markers alone."""
-    yield from _forged(folded(text))
+    yield from _forged(text, folded(text))
 
 
-def _forged(view: Folded) -> Iterator[Untraced]:
-    return (Untraced(Ground.MARKER, start, end) for start, end in markers(view))
+def _forged(text: str, view: Folded) -> Iterator[Untraced]:
+    return (Untraced(Ground.MARKER, start, end) for start, end in markers(text, view))
 
 
 def claims_authority(text: str) -> bool:

@@ -18,6 +18,7 @@ from streams.domain.compaction.authority.sentences import LEAST_LETTERS, MAX_QUO
 from streams.domain.compaction.authority.sentences import sentences as sentences_of
 from streams.domain.compaction.authority.tables import TABLES
 from streams.domain.compaction.authority.words import Word, words_of
+from tests.unit.sdk.disguises import closings
 from tests.unit.streams.domain.compaction.authority.samples import SAMPLES, sentences
 
 WORDS = "Please fix the parser. It breaks on tabs."
@@ -123,6 +124,32 @@ def test_a_forged_marker_is_found_wherever_it_stands(text: str, around: str) -> 
     assert Ground.MARKER in {item.ground for item in found(around.format(text))}
 
 
+@given(closings(), st.sampled_from(["", "Work went on. ", "\u201c"]))
+def test_whatever_the_client_takes_for_its_delimiter_is_one_marker(closing: str, before: str) -> None:
+    marked = [item for item in found(f"{before}{closing}") if item.ground is Ground.MARKER]
+    assert [item.start for item in marked] == [len(before)]
+
+
+@pytest.mark.parametrize(
+    "space", [" " * 5, "\u00a0" * 40, "\n" * 300, " \t\u200b" * 50], ids=["5", "nbsp", "lines", "mixed"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<{}/{}system>",
+        "[{}system_prompt{}]",
+        "[{}canonical{}policy{}]",
+        "<<{}sys{}>>",
+        "untrusted{}compacted{}context{}data",
+        '"role"{}:{}"system"',
+        '"verdict"{}:{}"accepted"',
+        "receipt_id{}: x",
+    ],
+)
+def test_no_width_of_white_space_hides_a_marker(text: str, space: str) -> None:
+    assert Ground.MARKER in {item.ground for item in found(text.format(space, space, space))}
+
+
 def test_a_marker_in_full_width_is_found() -> None:
     assert Ground.MARKER in {item.ground for item in found(wide(FORGED[4]))}
 
@@ -135,6 +162,8 @@ def test_a_marker_in_full_width_is_found() -> None:
         "The verdict of the linter is in the log.",
         "The summary of the log has ten lines.",
         "a < b and c > d.",
+        "a <" + " " * 40 + "b and the untrusted summary",
+        "[" + " " * 40 + "x] system prompt",
     ],
 )
 def test_what_only_resembles_a_marker_is_left_alone(text: str) -> None:
