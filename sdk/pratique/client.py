@@ -232,14 +232,20 @@ class Gate(RecallGate):
     ) -> Compaction:
         """Do as ``compact`` does without holding up the event loop, or a thread while it waits."""
         policy = await asyncio.to_thread(self._policies.pinned, self.tenant_id, self.policy_id)
-        request = self.request(
-            messages, candidate_json, task_id=task_id, commitments=commitments, lineage=lineage, policy=policy
+        request = await asyncio.to_thread(
+            self.request,
+            messages,
+            candidate_json,
+            task_id=task_id,
+            commitments=commitments,
+            lineage=lineage,
+            policy=policy,
         )
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
-        verdict = await self._wait_async(self._prepared(request), self._signer, timeout)
-        masked = self._masked(request, verdict) if redact else None
+        verdict = await self._ask_async(request, timeout)
+        masked = await asyncio.to_thread(self._masked, request, verdict) if redact else None
         if masked is not None:
-            request, verdict = masked, await self._wait_async(self._prepared(masked), self._signer, timeout)
+            request, verdict = masked, await self._ask_async(masked, timeout)
         return await asyncio.to_thread(self._answer, request, verdict, policy, was_redacted=masked is not None)
 
     def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
@@ -360,6 +366,9 @@ class Gate(RecallGate):
     def _prepared(self, request: CompactionRequested) -> Prepared:
         value = encode(request)
         return self._prepare(COMPACTION_REQUESTED, value, Expectation.of(request, value))
+
+    async def _ask_async(self, request: CompactionRequested, wait_s: float) -> Verdict | None:
+        return await self._wait_async(await asyncio.to_thread(self._prepared, request), self._signer, wait_s)
 
     def _snapshot(self, task_id: str, commitments: bytes | None, policy: PinnedPolicy) -> Document | None:
         if commitments is None:

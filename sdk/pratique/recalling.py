@@ -105,16 +105,15 @@ class RecallGate(Asker):
         redact: bool = False,
     ) -> list[MemoryEntry]:
         """Do as ``recall`` does without holding up the event loop, or a thread while it waits."""
-        request = self.recall_request(entries, expected, task_id=task_id)
+        request = await asyncio.to_thread(self.recall_request, entries, expected, task_id=task_id)
         if not request.entries and not request.expected_entries:
             return []
         timeout = await asyncio.to_thread(self._patience_s) if wait_s is None else wait_s
-        verdict = await self._wait_async(self._prepared_recall(request), self._recall_signer(None), timeout)
-        masked = self._masked_recall(request, verdict) if redact else None
+        verdict = await self._ask_recall_async(request, timeout)
+        masked = await asyncio.to_thread(self._masked_recall, request, verdict) if redact else None
         if verdict is not None and masked is not None:
             with suppress(*_NO_ANSWER):
-                wait_s = self._while_valid_s(verdict, timeout)
-                again = await self._wait_async(self._prepared_recall(masked), self._recall_signer(None), wait_s)
+                again = await self._ask_recall_async(masked, self._while_valid_s(verdict, timeout))
                 if again is not None:
                     request, verdict = masked, again
         return await asyncio.to_thread(self.memories, request, verdict)
@@ -201,6 +200,10 @@ class RecallGate(Asker):
     def _prepared_recall(self, request: MemoryRecalled) -> Prepared:
         value = encode(request)
         return self._prepare(MEMORY_RECALLED, value, RecallExpectation.of(request, value))
+
+    async def _ask_recall_async(self, request: MemoryRecalled, wait_s: float) -> Verdict | None:
+        prepared = await asyncio.to_thread(self._prepared_recall, request)
+        return await self._wait_async(prepared, self._recall_signer(None), wait_s)
 
     def _recall_signer(self, signer: Signer | None) -> Signer:
         chosen = signer or self._loader

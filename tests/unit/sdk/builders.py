@@ -10,9 +10,18 @@ from types import MappingProxyType
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pratique.candidate import draft_candidate
+from pratique.commitments import STATEMENT_SCHEMA_VERSION
 from pratique.contract.avro import decode, encode
-from pratique.contract.canonical import JsonValue, canonical_json, canonical_sha256, parse_json, text_sha256
+from pratique.contract.canonical import (
+    JsonValue,
+    canonical_bytes,
+    canonical_json,
+    canonical_sha256,
+    parse_json,
+    text_sha256,
+)
 from pratique.contract.digests import message_sha256, request_sha256, source_population_sha256
+from pratique.contract.dsse import COMMITMENTS_TYPE, seal
 from pratique.contract.records import (
     CompactionRequested,
     Fallback,
@@ -113,6 +122,19 @@ MESSAGES = (
 )
 SUMMARY = "The user wants a flight; none was found yet."
 CANDIDATE = draft_candidate(SUMMARY, MESSAGES, MANIFEST, STANDING)
+
+
+def commitments(**changes: JsonValue) -> bytes:
+    """The task's own commitments, signed; their statement with fields changed."""
+    statement: dict[str, JsonValue] = {
+        "schema_version": STATEMENT_SCHEMA_VERSION,
+        "tenant_id": TENANT,
+        "task_id": TASK,
+        "not_before": NOW_MS - 1000,
+        "expires_at": NOW_MS + 1000,
+        "snapshot": STANDING,
+    }
+    return seal(COMMITMENTS_TYPE, canonical_bytes(statement | changes), COMMITMENT_SIGNER)
 
 
 @dataclass

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 
 from pratique import Compaction
-from pratique.commitments import STATEMENT_SCHEMA_VERSION
 from pratique.context import MARKER
 from pratique.contract.avro import decode
-from pratique.contract.canonical import JsonValue, canonical_bytes
+from pratique.contract.canonical import JsonValue
 from pratique.contract.dsse import COMMITMENTS_TYPE, seal
 from pratique.contract.records import CompactionRequested, SourceMessage, VerdictOutcome
 from pratique.contract.signing import Signature, verify_ed25519
@@ -30,7 +29,6 @@ from pratique.errors import (
 from pratique.policy.errors import PolicyExpiredError
 from tests.unit.sdk.builders import (
     CANDIDATE,
-    COMMITMENT_SIGNER,
     GATE,
     MESSAGES,
     NOW_MS,
@@ -40,25 +38,13 @@ from tests.unit.sdk.builders import (
     STRANGER,
     SUMMARY,
     TASK,
-    TENANT,
+    commitments,
     received,
     trust,
     trusted,
     verdict,
 )
 from tests.unit.sdk.client_world import LONG_S, SHORT_S, SYSTEM, TAIL, World
-
-
-def commitments(**changes: JsonValue) -> bytes:
-    statement: dict[str, JsonValue] = {
-        "schema_version": STATEMENT_SCHEMA_VERSION,
-        "tenant_id": TENANT,
-        "task_id": TASK,
-        "not_before": NOW_MS - 1000,
-        "expires_at": NOW_MS + 1000,
-        "snapshot": STANDING,
-    }
-    return seal(COMMITMENTS_TYPE, canonical_bytes(statement | changes), COMMITMENT_SIGNER)
 
 
 def test_accepted_summary_is_inserted_as_data_after_the_trusted_instruction(world: World) -> None:
