@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +44,7 @@ from pratique.contract.trust import KeyRole
 from pratique.errors import ConfigurationError, NoContextError, PratiqueError
 from pratique.messages import Messages, source_messages
 from pratique.pinned import Document, PinnedPolicy, PolicySource
-from pratique.recalling import RecallGate
+from pratique.recalling import NO_ANSWER, RecallGate
 from pratique.redacting import redacted
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
 from pratique.transport import Transport
@@ -215,9 +216,13 @@ class Gate(RecallGate):
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
         verdict = self.ask(request, wait_s=timeout)
         masked = self._masked(request, verdict) if redact else None
-        if masked is not None:
-            request, verdict = masked, self.ask(masked, wait_s=timeout)
-        return self._answer(request, verdict, policy, was_redacted=masked is not None)
+        was_redacted = False
+        if verdict is not None and masked is not None:
+            with suppress(*NO_ANSWER):
+                again = self.ask(masked, wait_s=self._while_valid_s(verdict, timeout))
+                if again is not None:
+                    request, verdict, was_redacted = masked, again, True
+        return self._answer(request, verdict, policy, was_redacted=was_redacted)
 
     async def acompact(
         self,
@@ -244,9 +249,13 @@ class Gate(RecallGate):
         timeout = policy.deadline_ms / 1000 + GRACE_S if wait_s is None else wait_s
         verdict = await self._ask_async(request, timeout)
         masked = await asyncio.to_thread(self._masked, request, verdict) if redact else None
-        if masked is not None:
-            request, verdict = masked, await self._ask_async(masked, timeout)
-        return await asyncio.to_thread(self._answer, request, verdict, policy, was_redacted=masked is not None)
+        was_redacted = False
+        if verdict is not None and masked is not None:
+            with suppress(*NO_ANSWER):
+                again = await self._ask_async(masked, self._while_valid_s(verdict, timeout))
+                if again is not None:
+                    request, verdict, was_redacted = masked, again, True
+        return await asyncio.to_thread(self._answer, request, verdict, policy, was_redacted=was_redacted)
 
     def ask(self, request: CompactionRequested, *, wait_s: float) -> Verdict | None:
         """Send a request as it stands and return its verdict; null where none came in time.

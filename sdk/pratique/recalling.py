@@ -28,8 +28,8 @@ from pratique.redacting import redacted_recall
 from pratique.transport import Transport
 from pratique.verification import check_answers, check_moment
 
-_NO_ANSWER: Final = (UnavailableError, TooLargeError)
-"""What leaves a masked recall without an answer: a broker that is away, or masks longer than what they mask."""
+NO_ANSWER: Final = (UnavailableError, TooLargeError)
+"""What leaves a masked request without an answer: a broker that is away, or masks longer than what they mask."""
 
 
 class RecallGate(Asker):
@@ -89,7 +89,7 @@ class RecallGate(Asker):
         verdict = self.ask_recall(request, wait_s=timeout)
         masked = self._masked_recall(request, verdict) if redact else None
         if verdict is not None and masked is not None:
-            with suppress(*_NO_ANSWER):
+            with suppress(*NO_ANSWER):
                 again = self.ask_recall(masked, wait_s=self._while_valid_s(verdict, timeout))
                 if again is not None:
                     request, verdict = masked, again
@@ -112,7 +112,7 @@ class RecallGate(Asker):
         verdict = await self._ask_recall_async(request, timeout)
         masked = await asyncio.to_thread(self._masked_recall, request, verdict) if redact else None
         if verdict is not None and masked is not None:
-            with suppress(*_NO_ANSWER):
+            with suppress(*NO_ANSWER):
                 again = await self._ask_recall_async(masked, self._while_valid_s(verdict, timeout))
                 if again is not None:
                     request, verdict = masked, again
