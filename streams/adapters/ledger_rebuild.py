@@ -3,7 +3,8 @@
 The contract: a namespace of its own is filled from the audit's beginning to its end; look-ups do not see it before the
 pointer is changed, which is the caller's to do. Retired key generations are left out. An audit whose beginning is gone
 is refused: a view of the rest would not know what it lacks. Namespaces are numbers that grow, so that what a rebuild
-left behind that did not come to its end is told from one that is younger, and may still be under way.
+left behind that did not come to its end is told from one that is younger, and may still be under way. Look-ups never go
+back to a smaller number: of two rebuilds at once the younger one's view stays, and nothing drops what look-ups read.
 
 A rebuild may take many minutes, in which Redis rewrites its file of appends and is slow to answer: ``fill_partition``
 goes on from where the view stands.
@@ -110,12 +111,25 @@ class ViewRebuild:
         """Drop what rebuilds before this one left behind; return how many keys that were.
 
         Args:
-            namespace: The one that look-ups read now; what has a smaller number is dropped.
+            namespace: The one that was built; what has a smaller number is dropped.
 
         Raises:
-            UnavailableError: Redis does not answer.
+            UnavailableError: Redis does not answer, or lost what it was told: look-ups read neither this namespace nor
+                one of a larger number, so that what they read would be dropped.
         """
+        pointer = self._maintenance.pointer()
+        if pointer is None or number_of(pointer.namespace) < int(namespace):
+            found = "none" if pointer is None else pointer.namespace
+            raise UnavailableError(
+                f"look-ups were to read view {namespace}, and read {found}: Redis lost the change. Nothing was "
+                "dropped: run `pratique ledger rebuild` again"
+            )
         return self._maintenance.drop(goes=lambda name: name.isdecimal() and int(name) < int(namespace))
+
+
+def number_of(namespace: str) -> int:
+    """Return a namespace's number; 0 where its name is none, so that every rebuild's is larger."""
+    return int(namespace) if namespace.isdecimal() else 0
 
 
 def fill_partition(

@@ -146,6 +146,28 @@ local function open(keys, args)
   return redis.status_reply('OK')
 end
 
+local POINTED = {'namespace', 'partition_count', 'generation', 'following'}
+
+-- KEYS: what look-ups read. ARGV: its fields as they were read, and as they are to be; empty where there is none.
+-- Changed if it is as it was read, and to no namespace of a smaller number. What is as it is to be already is done: a
+-- connection that was closed has it sent twice.
+local function point(keys, args)
+  local found = redis.call('HMGET', keys[1], unpack(POINTED))
+  local is_read, is_done, changed = true, true, {}
+  for place, name in ipairs(POINTED) do
+    local value, read, following = found[place] or '', args[place], args[#POINTED + place]
+    is_read, is_done = is_read and value == read, is_done and value == following
+    changed[#changed + 1], changed[#changed + 2] = name, following
+  end
+  if is_done then return redis.status_reply('OK') end
+  if not is_read then return refuse('MOVED') end
+  local before, after = args[1], args[#POINTED + 1]
+  local are_numbers = string.find(before, '^%d+$') and string.find(after, '^%d+$')
+  if are_numbers and tonumber(after) < tonumber(before) then return refuse('LOWER') end
+  redis.call('HSET', keys[1], unpack(changed))
+  return redis.status_reply('OK')
+end
+
 -- KEYS: partition's meta, an index a generation, entry lists. ARGV: count's field, number of generations, their names,
 -- how many fingerprints of each there are. The lists come generation by generation, and end with their fingerprints.
 -- Answers with the meta's facts, the indexes' sizes together, the time, of each entry a 1 where the index has it and a 1
@@ -184,4 +206,5 @@ redis.register_function('pratique_apply', apply)
 redis.register_function('pratique_retire', retire)
 redis.register_function('pratique_advance', advance)
 redis.register_function('pratique_open', open)
+redis.register_function('pratique_point', point)
 redis.register_function{function_name = 'pratique_look', callback = look, flags = {'no-writes'}}

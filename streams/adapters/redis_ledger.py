@@ -4,7 +4,9 @@ The contract: nothing here decides. A transition is applied if it is the next re
 applier believes it does; else ``ViewConflictError`` says what was refused, and the view is as it was. A Redis that is
 away raises ``UnavailableError``.
 
-``ViewMaintenance`` makes and drops namespaces and changes the pointer, under an identity that only a rebuild has.
+``ViewMaintenance`` makes and drops namespaces and changes the pointer, under an identity that a rebuild and a
+rotation's steps have. Who changes the pointer says what it was when they read it: of two who change it at once, one is
+refused.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ CALL_STEPS: Final = 50
 """Transitions of one call: nobody is served before it is done, so that it must not take long."""
 
 _PREFIX: Final = "VIEW_"
+_NO_FUNCTION: Final = "Function not found"
+_POINTER_FIELDS: Final = ("namespace", "partition_count", "generation", "following")
 _TAG: Final = "{pratique:"
 _ANY: Final = _TAG + "*}:*"
 
@@ -39,12 +43,24 @@ class ViewConflictError(RefusedError):
     """The view refuses a change.
 
     Attributes:
-        refusal: The function's word: ABSENT, OFFSET, REVISION, REPEATED, REUSED, RETIRED, BROKEN, MALFORMED or EXISTS.
+        refusal: The function's word: ABSENT, OFFSET, REVISION, REPEATED, REUSED, RETIRED, BROKEN, MALFORMED, EXISTS,
+            MOVED or LOWER.
     """
 
-    def __init__(self, refusal: str) -> None:
-        super().__init__(f"the ledger's view refuses a change: {refusal}")
+    def __init__(self, refusal: str, message: str = "") -> None:
+        super().__init__(message or f"the ledger's view refuses a change: {refusal}")
         self.refusal = refusal
+
+
+class PointerMovedError(ViewConflictError):
+    """Look-ups read something else than they did when the pointer was read; nothing was changed."""
+
+    def __init__(self, found: Pointer | None, expected: Pointer | None) -> None:
+        super().__init__(
+            "MOVED",
+            f"look-ups read something else than when this began: found {_said(found)}, expected {_said(expected)}. "
+            "Nothing was changed; see `pratique ledger keys status`, then give the command again",
+        )
 
 
 class Step(NamedTuple):
@@ -188,19 +204,42 @@ class ViewMaintenance:
         """
         _asked(lambda: self._client.fcall("pratique_open", 1, meta_key(namespace, partition), str(first)))
 
-    def flip(self, pointer: Pointer) -> None:
+    def flip(self, pointer: Pointer, *, before: Pointer | None) -> None:
         """Have look-ups read another namespace, or go by another key generation, from now on: in one step.
 
+        Args:
+            pointer: What they are to read.
+            before: What they read when that was decided; none where that was nothing, or malformed.
+
         Raises:
+            PointerMovedError: They read something else.
+            ViewConflictError: LOWER: the namespace has a smaller number than the one that they read.
+            RefusedError: The functions in Redis are of a release that had no such change.
             UnavailableError: Redis does not answer.
         """
-        stated: dict[Any, Any] = {
-            "namespace": pointer.namespace,
-            "partition_count": str(pointer.partition_count),
-            "generation": pointer.generation,
-            "following": pointer.following,
-        }
-        _asked(lambda: self._client.hset(POINTER, mapping=stated))
+        expected = self._malformed() if before is None else _fields(before)
+        arguments = (*expected, *_fields(pointer))
+        try:
+            _asked(lambda: self._client.fcall("pratique_point", 1, POINTER, *arguments))
+        except ViewConflictError as error:
+            if error.refusal != "MOVED":
+                raise
+            raise PointerMovedError(self.pointer(), before) from error
+        except UnavailableError as error:
+            if _NO_FUNCTION not in str(error.__cause__):
+                raise
+            raise RefusedError(
+                "the view's functions in Redis are another release's: run `pratique ledger rebuild`, it loads these"
+            ) from error
+
+    def _malformed(self) -> tuple[str, ...]:
+        """Return the fields of a pointer that is none, as they are."""
+        stated = _asked(lambda: self._client.hgetall(POINTER))
+        try:
+            found = read_pointer(stated)
+        except LedgerViewIncompleteError:
+            return tuple(stated.get(name, "") for name in _POINTER_FIELDS)
+        raise PointerMovedError(found, None)
 
     def drop(self, *, goes: Callable[[str], bool]) -> int:
         """Drop namespaces; return how many keys they had.
@@ -219,6 +258,17 @@ class ViewMaintenance:
             if keys := [key for key in together if goes(_namespace_of(key))]:
                 dropped += _asked(lambda keys=keys: self._client.unlink(*keys))  # type: ignore[misc]
         return dropped
+
+
+def _fields(pointer: Pointer) -> tuple[str, ...]:
+    return pointer.namespace, str(pointer.partition_count), pointer.generation, pointer.following
+
+
+def _said(pointer: Pointer | None) -> str:
+    if pointer is None:
+        return "no view"
+    following = f" (entries are carried over to {pointer.following})" if pointer.following else ""
+    return f"view {pointer.namespace} under key generation {pointer.generation}{following}"
 
 
 def _namespace_of(key: str) -> str:

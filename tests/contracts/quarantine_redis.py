@@ -55,7 +55,12 @@ class View:
         for partition in range(PARTITIONS):
             maintenance.open(namespace, partition, first=0)
             ledger.advance(namespace, partition, applied=0, following=0, end=0)
-        maintenance.flip(Pointer(namespace, PARTITIONS, self._generation))
+        self.point(Pointer(namespace, PARTITIONS, self._generation))
+
+    def point(self, pointer: Pointer) -> None:
+        """Have look-ups read something else, whatever they read now."""
+        maintenance = ViewMaintenance(self.admin)
+        maintenance.flip(pointer, before=maintenance.pointer())
 
     def apply(self, *records: QuarantineRecord, namespace: str = NAMESPACE, generation: str = "g1") -> None:
         """Apply records, each at the next offset, and say that this was all there is."""

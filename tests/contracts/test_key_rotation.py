@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from streams.adapters.redis_connect import RedisIdentity
 from streams.adapters.redis_keys import Pointer
-from streams.adapters.redis_ledger import Step, ViewMaintenance
+from streams.adapters.redis_ledger import Step
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.application.fingerprinting import fingerprints
 from streams.application.ledger import LedgerLimits, LedgerPartition
@@ -163,13 +163,13 @@ class Rotation(RuleBasedStateMachine):
     @rule(generation=st.sampled_from(GENERATIONS))
     def switch(self, generation: str) -> None:
         """Somebody who does not look here either: a look-up has to."""
-        ViewMaintenance(self.server.admin).flip(Pointer(NAMESPACE, PARTITIONS, generation))
+        self.server.point(Pointer(NAMESPACE, PARTITIONS, generation))
         self.current = generation
 
     @rule(generation=st.sampled_from(GENERATIONS))
     def begin(self, generation: str) -> None:
         """From now on the ledger is filled with a generation, whichever."""
-        ViewMaintenance(self.server.admin).flip(Pointer(NAMESPACE, PARTITIONS, self.current, generation))
+        self.server.point(Pointer(NAMESPACE, PARTITIONS, self.current, generation))
 
     @rule(text=st.sampled_from(TEXTS), held=st.sampled_from(HELD))
     def meet(self, text: str, held: tuple[str, ...]) -> None:
@@ -212,7 +212,6 @@ def test_at_no_instant_of_a_rotation_a_quarantined_text_passes(server: ViewServe
 def test_rotation_step_by_step(server: ViewServer) -> None:
     server.reset()
     world = World(server)
-    maintenance = ViewMaintenance(server.admin)
     old, both, new = ("g1",), ("g1", "g2"), ("g2",)
 
     def recognised() -> list[bool]:
@@ -232,7 +231,7 @@ def test_rotation_step_by_step(server: ViewServer) -> None:
     assert recognised() == [True, True, False]
     world.put(Action.ADD, TEXTS[0], "g2", replaces="g1")
     assert recognised() == [False, True, False]
-    maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
+    server.point(Pointer(NAMESPACE, PARTITIONS, "g2"))
     assert recognised() == [False, True, False]
     assert world.meet(TEXTS[0], both) == []
     made = Retirement(PARTITION, "g1", "ada", "login-1", "rotated", NOW - MINUTE, NOW + MINUTE)
@@ -244,12 +243,11 @@ def test_rotation_step_by_step(server: ViewServer) -> None:
 def test_what_is_recalled_is_carried_over_until_nothing_is_left(server: ViewServer) -> None:
     server.reset()
     world = World(server)
-    maintenance = ViewMaintenance(server.admin)
     for text in TEXTS[:2]:
         world.put(Action.ADD, text, "g1")
     world.catch_up()
     assert world.meet(TEXTS[0], ("g1", "g2")) == []  # nothing is being filled
-    maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
+    server.point(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
     assert world.meet(TEXTS[2], ("g1", "g2")) == []  # is not quarantined
     assert world.meet(TEXTS[0], ("g1",)) == []  # lacks the key
     assert world.meet(TEXTS[0], ("g1", "g2")) == [True]
@@ -261,6 +259,6 @@ def test_what_is_recalled_is_carried_over_until_nothing_is_left(server: ViewServ
     made = Retirement(PARTITION, "g1", "ada", "login-1", "rotated", NOW - MINUTE, NOW + MINUTE)
     assert world.decide(sign_retirement(made, signer("global")), made.record_key)
     world.catch_up()
-    maintenance.flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
+    server.point(Pointer(NAMESPACE, PARTITIONS, "g2"))
     assert not world.passes(TEXTS[0], ("g2",))
     assert world.passes(TEXTS[1], ("g2",))

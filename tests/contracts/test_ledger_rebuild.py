@@ -6,9 +6,12 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -17,9 +20,9 @@ from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
 from pratique.errors import RefusedError, UnavailableError
 from streams.adapters import ledger_rebuild
 from streams.adapters.ledger_check import Difference
-from streams.adapters.ledger_rebuild import fill_partition
+from streams.adapters.ledger_rebuild import ViewRebuild, fill_partition
 from streams.adapters.redis_connect import RedisIdentity
-from streams.adapters.redis_keys import meta_key
+from streams.adapters.redis_keys import POINTER, Pointer, meta_key
 from streams.adapters.redis_ledger import ViewMaintenance
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ports.log import Channel
@@ -73,6 +76,11 @@ class Stack:
         told: list[tuple[int, int]] = []
         ledger_view.rebuild(self.settings, lambda done, count: told.append((done, count)), grace_s=0)
         return told
+
+    def left_but(self, *namespaces: str) -> list[str]:
+        """Return what Redis holds of a view of any other name."""
+        with closing(ledger_view._client(self.settings, RedisIdentity.MAINTENANCE)) as client:
+            return [key for key in client.scan_iter("{pratique:*") if key.split(":")[1] not in namespaces]
 
 
 @pytest.fixture
@@ -160,6 +168,88 @@ def test_a_process_that_is_ended_ends_the_rebuild(stack: Stack, monkeypatch: pyt
     with pytest.raises(UnavailableError, match="was ended"):
         stack.rebuild()
     assert stack.server.ledger.pointer().namespace == NAMESPACE
+
+
+def test_the_younger_of_two_rebuilds_at_once_stays(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The older one ends while the view before both of them still has its grace."""
+    stack.write()
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1_000)
+    has_flipped, has_ended = threading.Event(), threading.Event()
+
+    def grace(_: float) -> None:
+        has_flipped.set()
+        assert has_ended.wait(WAIT_S), "the older one does not end"
+
+    monkeypatch.setattr(ledger_view, "time", SimpleNamespace(sleep=grace))
+    with ThreadPoolExecutor(1) as pool:
+        younger: list[Future[ledger_view.Rebuilt]] = []
+
+        def begin_another(done: int, _: int) -> None:
+            if done == PARTITIONS:
+                younger.append(pool.submit(ledger_view.rebuild, stack.settings, lambda *_: None, grace_s=0))
+                assert has_flipped.wait(WAIT_S), "the younger one does not come to its grace"
+
+        try:
+            with pytest.raises(RefusedError, match="another rebuild began after this one"):
+                ledger_view.rebuild(stack.settings, begin_another, grace_s=0)
+        finally:
+            has_ended.set()
+        stays = younger[0].result(WAIT_S).namespace
+    assert stack.server.ledger.pointer().namespace == stays
+    assert not stack.left_but(NAMESPACE, stays)
+    assert not ledger_view.compare(stack.settings).differences
+
+
+def test_a_rebuild_whose_view_is_dropped_by_a_younger_one_says_so(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack.write()
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1_000)
+    younger: list[str] = []
+
+    def rebuild(done: int, _: int) -> None:
+        if done == 1:
+            younger.append(ledger_view.rebuild(stack.settings, lambda *_: None, grace_s=0).namespace)
+
+    with pytest.raises(RefusedError, match="another rebuild began after this one"):
+        ledger_view.rebuild(stack.settings, rebuild, grace_s=0)
+    assert stack.server.ledger.pointer().namespace == younger[0]
+    assert not stack.left_but(NAMESPACE, younger[0])
+    assert not ledger_view.compare(stack.settings).differences
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_rebuild_undoes_no_step_of_a_rotation(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, *, is_late: bool
+) -> None:
+    """It is taken while the view is filled, or just before look-ups are to read it."""
+    stack.write()
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1_000)
+    retired, looks = ViewRebuild.retired, count(1)
+
+    def look(building: ViewRebuild) -> frozenset[str]:
+        if next(looks) == (2 if is_late else 1):
+            stack.server.point(Pointer("7", PARTITIONS, GENERATION, "2027-1"))
+        return retired(building)
+
+    monkeypatch.setattr(ViewRebuild, "retired", look)
+    rebuilt = ledger_view.rebuild(stack.settings, lambda *_: None, grace_s=0)
+    assert stack.server.ledger.pointer() == Pointer(rebuilt.namespace, PARTITIONS, GENERATION, "2027-1")
+
+
+def test_what_look_ups_read_is_not_dropped_where_redis_lost_the_change(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a replica took over that did not have it yet."""
+    stack.write()
+    monkeypatch.setattr(ledger_rebuild, "MANY", 1_000)
+    before = ledger_view.rebuild(stack.settings, lambda *_: None, grace_s=0).namespace
+    lose = SimpleNamespace(sleep=lambda _: stack.server.admin.hset(POINTER, "namespace", before))
+    monkeypatch.setattr(ledger_view, "time", lose)
+    with pytest.raises(UnavailableError, match="Redis lost the change"):
+        ledger_view.rebuild(stack.settings, lambda *_: None, grace_s=0)
+    assert stack.server.ledger.pointer().namespace == before
+    assert not ledger_view.compare(stack.settings).differences
 
 
 def ends(*given: Any) -> int:  # noqa: ANN401 - whatever it is called with

@@ -60,7 +60,7 @@ def test_known_are_the_tenants_own_and_the_global_ones(server: ViewServer, view:
     assert looked.known == {ONE, TWO}
     assert looked.own == {ONE}
     assert (looked.following, looked.filled) == ("", "g1")
-    ViewMaintenance(server.admin).flip(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
+    server.point(Pointer(NAMESPACE, PARTITIONS, "g1", "g2"))
     assert view.look_up(TENANT, {"g1": [ONE]}).filled == "g2"
     assert looked.generation == view.generation() == "g1"
     assert 0 <= looked.staleness_ms < 60_000
@@ -339,7 +339,7 @@ def test_retired_generation_counts_no_more_whatever_it_holds(server: ViewServer,
         assert applied is not None
         server.ledger.retire(NAMESPACE, place, "g1", applied=applied, following=applied + 1)
         server.ledger.advance(NAMESPACE, place, applied=applied + 1, following=applied + 1, end=applied + 1)
-    ViewMaintenance(server.admin).flip(Pointer(NAMESPACE, PARTITIONS, "g2"))
+    server.point(Pointer(NAMESPACE, PARTITIONS, "g2"))
     assert view.look_up(TENANT, {"g2": [TWO]}).known == {TWO}
     assert view.look_up(TENANT, {"g1": [ONE], "g2": [TWO]}).known == {TWO}
     assert not view.look_up("tenant-b", {"g1": [THREE], "g2": ["4" * 64]}).known

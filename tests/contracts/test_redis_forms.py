@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pratique.contract.signing import Signature
 from pratique.errors import ConfigurationError, UnavailableError
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import entry_key
-from streams.adapters.redis_ledger import ViewConflictError, ViewMaintenance
+from streams.adapters.redis_ledger import PointerMovedError, ViewConflictError, ViewMaintenance
 from streams.adapters.redis_verdicts import FIELDS, VERDICT_ID, PublishedVerdict, RedisVerdictWriter
 from streams.adapters.redis_verdicts import entry_key as verdict_key
 from streams.adapters.redis_view import RedisQuarantineView
@@ -61,7 +62,11 @@ def check_view(form: Form) -> None:
     with pytest.raises(LedgerViewIncompleteError, match="partial"):
         look.look_up(TENANTS[0], {"g1": [ONE]})
     check_verdicts(view, place)
-    assert ViewMaintenance(view.admin).drop(goes=NAMESPACE.__eq__) > len(records)
+    maintenance, before = ViewMaintenance(view.admin), view.ledger.pointer()
+    maintenance.flip(replace(before, following="g2"), before=before)
+    with pytest.raises(PointerMovedError, match="carried over to g2"):
+        maintenance.flip(replace(before, namespace="n2"), before=before)
+    assert maintenance.drop(goes=NAMESPACE.__eq__) > len(records)
 
 
 def check_verdicts(view: View, place: str) -> None:

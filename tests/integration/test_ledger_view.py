@@ -224,7 +224,7 @@ def test_rebuild_beside_a_writer_serves_look_ups_throughout(ledger: Ledger, serv
     rebuilding(ledger, server).fill("1")  # and does not come to its end
     building = rebuilding(ledger, server)
     building.fill("2")
-    maintenance.flip(Pointer("2", PARTITIONS, GENERATION))
+    server.point(Pointer("2", PARTITIONS, GENERATION))
     maintenance.drop(goes=NAMESPACE.__eq__)
     assert building.drop_leftovers("2") > 0
     until(lambda: view.look_up(TENANT, {GENERATION: []}).position.startswith("2:"), "look-ups read the new view")
@@ -256,9 +256,8 @@ def test_rebuild_of_many_partitions_at_once_comes_to_the_same(
         with ThreadPoolExecutor(len(partitions)) as pool:
             yield from pool.map(fill, partitions)
 
-    maintenance = ViewMaintenance(server.admin)
     rebuilding(ledger, server).fill("2", lambda done, count: told.append((done, count)), beside=beside)
-    maintenance.flip(Pointer("2", PARTITIONS, GENERATION))
+    server.point(Pointer("2", PARTITIONS, GENERATION))
 
     assert told == [(done, PARTITIONS) for done in range(1, PARTITIONS + 1)]
     assert not differences(ledger, server)
@@ -268,7 +267,6 @@ def test_rebuild_while_the_broker_compacts_the_ledger(
     kafka: KafkaContainer, tmp_path: Path, server: ViewServer
 ) -> None:
     with Ledger(kafka.bootstrap, tmp_path, partitions=PARTITIONS, batch_records=500, configuration=EAGER) as ledger:
-        maintenance = ViewMaintenance(server.admin)
         ledger.write()
         ledger.send(chains(ledger, 4000))
         rebuilt = 0
@@ -277,7 +275,7 @@ def test_rebuild_while_the_broker_compacts_the_ledger(
             nonlocal rebuilt
             rebuilt += 1
             rebuilding(ledger, server).fill(str(rebuilt))
-            maintenance.flip(Pointer(str(rebuilt), PARTITIONS, GENERATION))
+            server.point(Pointer(str(rebuilt), PARTITIONS, GENERATION))
             rebuilding(ledger, server).drop_leftovers(str(rebuilt))
             return ledger.left() == 0 and len(ledger.records("ledger")) < 3500
 

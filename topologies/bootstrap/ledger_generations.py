@@ -234,7 +234,8 @@ def begin(settings: Settings, generation: str) -> None:
 
     Raises:
         ConfigurationError: A setting or password is missing, or the generation's key is not here.
-        RefusedError: The generation is current or retired already, or another rotation is under way.
+        RefusedError: The generation is current or retired already, another rotation is under way, or look-ups were made
+            to read something else meanwhile.
         UnavailableError: Redis or the broker does not answer.
     """
     pointer = _pointer(settings)
@@ -251,7 +252,7 @@ def begin(settings: Settings, generation: str) -> None:
         _, retired = read_heads(log)
     if generation in retired:
         raise RefusedError(f"key generation {generation} is retired; make one with another name")
-    _maintenance(settings).flip(replace(pointer, following=generation))
+    _maintenance(settings).flip(replace(pointer, following=generation), before=pointer)
 
 
 def fill(
@@ -314,7 +315,8 @@ def switch(settings: Settings) -> Pointer:
 
     Raises:
         ConfigurationError: A setting or password is missing.
-        RefusedError: No rotation is under way, or entries are left to be carried over.
+        RefusedError: No rotation is under way, entries are left to be carried over, or look-ups were made to read
+            something else meanwhile.
         UnavailableError: Redis or the broker does not answer.
     """
     pointer = _pointer(settings)
@@ -329,7 +331,7 @@ def switch(settings: Settings) -> Pointer:
             "`pratique ledger keys left`, then fill them in, or release them"
         )
     following = replace(pointer, generation=pointer.following, following="")
-    _maintenance(settings).flip(following)
+    _maintenance(settings).flip(following, before=pointer)
     if settings.keys:
         _name_current(fingerprint_directory(Path(settings.keys)), following.generation)
     return following

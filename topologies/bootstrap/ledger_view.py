@@ -2,6 +2,7 @@
 
 The contract: each part gets the one Redis identity it needs, and no other. ``rebuild`` fills a namespace of its own
 from the audit, changes the pointer in one step, and drops the old one after a grace: look-ups are served throughout.
+What another rebuild or a rotation made of the pointer meanwhile is not undone.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from typing import Final
 from redis import Redis
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError, UnavailableError
+from pratique.errors import ConfigurationError, PratiqueError, RefusedError, UnavailableError
 from streams.adapters.beside import Beside
 from streams.adapters.fingerprint_keys import FingerprintKeyFiles
 from streams.adapters.ledger_applier import LedgerApplier, applying
 from streams.adapters.ledger_check import Difference, LedgerCheck
 from streams.adapters.ledger_log import LedgerLog
-from streams.adapters.ledger_rebuild import ViewRebuild
+from streams.adapters.ledger_rebuild import ViewRebuild, number_of
 from streams.adapters.prometheus import PrometheusMetrics
 from streams.adapters.redis_connect import RedisIdentity, connect
 from streams.adapters.redis_keys import Pointer
-from streams.adapters.redis_ledger import RedisLedger, ViewMaintenance
+from streams.adapters.redis_ledger import PointerMovedError, RedisLedger, ViewMaintenance
 from streams.adapters.redis_view import RedisQuarantineView
 from streams.adapters.system_clock import SystemClock
 from streams.application.ports.metrics import Metrics
@@ -36,6 +37,8 @@ from topologies.bootstrap.ledger_filling import fill_together
 from topologies.settings import Settings
 
 SECOND_LOOK_SECONDS: Final = 1.0
+FLIP_TRIES: Final = 5
+"""How often a rebuild looks again at what look-ups read, where that was changed since it looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
 
     Raises:
         ConfigurationError: An address, a password or the fingerprint key is missing, or that one is retired.
-        RefusedError: The audit holds what can't be applied.
+        RefusedError: The audit holds what can't be applied, or a rebuild that began later had look-ups read its view.
         UnavailableError: Redis or the broker does not answer.
     """
     client = _client(settings, RedisIdentity.MAINTENANCE)
@@ -163,15 +166,17 @@ def rebuild(settings: Settings, progress: Callable[[int, int], None], *, grace_s
         retired = building.retired()
         _generations(settings, before, retired)
         namespace = _next_namespace(before)
-        building.fill(namespace, progress, without=retired, beside=partial(fill_together, settings))
-        before = maintenance.pointer()  # a rotation may have gone on meanwhile
-        generation, following = _generations(settings, before, building.retired())
-        maintenance.flip(Pointer(namespace, building.partition_count, generation, following))
+        try:
+            building.fill(namespace, progress, without=retired, beside=partial(fill_together, settings))
+            before, pointer = _point(settings, maintenance, building, namespace)
+        except PratiqueError as error:
+            _check_overtaken(maintenance, namespace, error)
+            raise
     finally:
         log.close()
     if before is not None:
         time.sleep(grace_s)
-    return Rebuilt(namespace, generation, building.drop_leftovers(namespace))
+    return Rebuilt(namespace, pointer.generation, building.drop_leftovers(namespace))
 
 
 def compare(settings: Settings) -> Compared:
@@ -196,9 +201,43 @@ def compare(settings: Settings) -> Compared:
         log.close()
 
 
+def _point(
+    settings: Settings, maintenance: ViewMaintenance, building: ViewRebuild, namespace: str
+) -> tuple[Pointer | None, Pointer]:
+    """Have look-ups read a namespace, under the generations that a rotation has come to; return before and after."""
+    for left in reversed(range(FLIP_TRIES)):
+        before = maintenance.pointer()
+        generation, following = _generations(settings, before, building.retired())
+        pointer = Pointer(namespace, building.partition_count, generation, following)
+        try:
+            maintenance.flip(pointer, before=before)
+        except PointerMovedError:
+            if not left:
+                raise
+        else:
+            return before, pointer
+    raise AssertionError("the last try returns, or raises")
+
+
+def _check_overtaken(maintenance: ViewMaintenance, namespace: str, error: PratiqueError) -> None:
+    """Drop what was built, and say why, where look-ups read a younger rebuild's view: what failed stems from that.
+
+    Raises:
+        RefusedError: They do.
+    """
+    pointer = maintenance.pointer()
+    if pointer is None or number_of(pointer.namespace) <= int(namespace):
+        return
+    maintenance.drop(goes=namespace.__eq__)
+    raise RefusedError(
+        f"another rebuild began after this one and ended before it: look-ups read its view, {pointer.namespace}. This "
+        f"one's, {namespace}, was dropped; there is nothing to do (`pratique ledger verify` compares)"
+    ) from error
+
+
 def _next_namespace(before: Pointer | None) -> str:
     """Return a namespace's name: a number above that of the one before it, whatever clock that was made by."""
-    last = int(before.namespace) if before is not None and before.namespace.isdecimal() else 0
+    last = 0 if before is None else number_of(before.namespace)
     return str(max(SystemClock().wall_ms(), last + 1))
 
 
