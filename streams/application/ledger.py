@@ -17,7 +17,6 @@ What verdicts ask for by themselves is ``streams.application.ledger_automatic``'
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -29,6 +28,7 @@ from pratique.contract.trust import TrustTarget
 from pratique.errors import MalformedError
 from streams.application.ledger_automatic import AutomaticEntries, Written
 from streams.application.ledger_decision import Decision, Rules, no_rules
+from streams.application.ledger_room import LedgerRoom
 from streams.application.ports.log import LogRecord
 from streams.domain.quarantine.authority import Authenticated, authenticate, check_authority
 from streams.domain.quarantine.automatic import is_automatic
@@ -40,7 +40,7 @@ from streams.domain.quarantine.generation import (
     parse_retirement,
     uncovered,
 )
-from streams.domain.quarantine.ledger_key import LedgerKey, Scope
+from streams.domain.quarantine.ledger_key import LedgerKey
 from streams.domain.quarantine.record import Action, QuarantineRecord, parse_record
 from streams.domain.quarantine.transition import Applied, Effect, Head, Refused, apply
 from streams.errors import CommandRefusedError, LedgerBrokenError
@@ -56,8 +56,8 @@ class LedgerLimits:
     """What a ledger takes.
 
     Attributes:
-        entries_per_tenant: Entries of one tenant, quarantined or released; while they are carried over to another key
-            generation, as many again.
+        entries_per_tenant: Entries of one tenant, quarantined or released; and as many copies of them again, made while
+            they are carried over to another key generation.
         skew_ms: How far a sender's clock may run ahead of the broker's, in milliseconds.
         accepts_lost_reviews: Whether it goes on where records of its automatic entries were lost; the audit says so.
     """
@@ -81,7 +81,7 @@ class LedgerPartition:
         self._partition_count = partition_count
         self._limits = limits
         self._heads: dict[bytes, Head] = {}
-        self._counts: Counter[str] = Counter()
+        self._room = LedgerRoom(limits.entries_per_tenant, self._heads)
         self._sum = 0
         self._retired: set[str] = set()
         self._automatic = AutomaticEntries(self, accepts_loss=limits.accepts_lost_reviews)
@@ -217,7 +217,7 @@ class LedgerPartition:
             return self._standing(record, command, signer, result)
         if command.replaces is not None and not self._is_replaceable(command, command.replaces):
             return self._refusal(record, command, signer, ReasonCode.LEDGER_REPLACED_UNKNOWN)
-        if before is None and self._is_full(command):
+        if before is None and self._room.is_full(command.key, is_copy=command.replaces is not None):
             return self._refusal(record, command, signer, ReasonCode.QUOTA_EXCEEDED)
         reviewed = self._automatic.spoken(command, record.timestamp)
         entry = self._entered(result.record, result.head)
@@ -238,7 +238,7 @@ class LedgerPartition:
 
     def room_of(self, key: LedgerKey) -> int:
         """Return how many entries automatic ones of a key's tenant may still take: half of all are its curators'."""
-        return self._limits.entries_per_tenant // 2 - self._counts[key.place]
+        return self._room.of_automatic(key)
 
     def is_retired(self, key_generation: str) -> bool:
         """Return whether a key generation is retired here."""
@@ -364,22 +364,18 @@ class LedgerPartition:
         replaced = self.head(LedgerKey(command.key.scope, command.key.segment, replaces))
         return replaced is not None and replaced.quarantined and replaced.key_generation != command.key_generation
 
-    def _is_full(self, command: Command) -> bool:
-        limit = self._limits.entries_per_tenant * (1 if command.replaces is None else 2)
-        return command.key.scope is Scope.TENANT and self._counts[command.key.place] >= limit
-
     def _put(self, key: LedgerKey, head: Head) -> None:
         record_key = key.record_key
         before = self._heads.get(record_key)
-        if before is None:
-            self._counts[key.place] += 1
-        else:
+        if before is not None:
             self._sum -= int.from_bytes(before.event_id)
         self._heads[record_key] = head
+        self._room.put(key, before, head)
         self._sum = (self._sum + int.from_bytes(head.event_id)) % _MODULUS
 
     def _take(self, record_key: bytes) -> None:
-        head = self._heads.pop(record_key, None)
+        head = self._heads.get(record_key)
         if head is not None:
-            self._counts[LedgerKey.parse(record_key).place] -= 1
+            self._room.take(LedgerKey.parse(record_key), head)
+            del self._heads[record_key]
             self._sum = (self._sum - int.from_bytes(head.event_id)) % _MODULUS

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pratique.contract.dsse import seal
-from pratique.contract.ledger_records import AuditEntry
+from pratique.contract.ledger_records import AuditEntry, LedgerEntry
 from pratique.contract.reasons import ReasonCode
 from streams.application.ledger import LedgerLimits, LedgerPartition
 from streams.application.ledger_decision import Decision
@@ -106,6 +108,85 @@ def test_carrying_over_has_room_of_its_own_and_no_more() -> None:
     assert audit_of(decide(ledger, sent(command(fingerprint="1" * 64)))).reason_code == "QUOTA_EXCEEDED"
     assert decide(ledger, sent(carried())).entry is not None
     assert audit_of(decide(ledger, sent(carried(fingerprint="2" * 64)))).reason_code == "QUOTA_EXCEEDED"
+
+
+def test_a_curator_adds_while_half_is_carried() -> None:
+    ledger = a_partition(quota=4)
+    texts = [f"{number:064x}" for number in range(4)]
+    decide(ledger, *(sent(command(fingerprint=text)) for text in texts[:2]))
+    for number, text in enumerate(texts[:2], start=10):
+        made = replace(carried(fingerprint=f"{number:064x}"), replaces=text)
+        assert decide(ledger, sent(made)).entry is not None
+    for text in texts[2:]:
+        assert decide(ledger, sent(command(fingerprint=text))).entry is not None
+    assert audit_of(decide(ledger, sent(command(fingerprint="f" * 64)))).reason_code == "QUOTA_EXCEEDED"
+
+
+def test_copies_take_no_room_of_automatic_entries() -> None:
+    ledger = a_partition(quota=4)
+    decide(ledger, sent(ADD))
+    assert ledger.room_of(ADD.key) == 1
+    decide(ledger, sent(carried()))
+    assert ledger.room_of(ADD.key) == 1
+
+
+def test_a_copy_whose_entry_is_retired_takes_its_place() -> None:
+    ledger = a_partition(quota=1)
+    decide(ledger, sent(ADD), sent(carried()), retire())
+    refused = decide(ledger, sent(command(fingerprint="1" * 64, key_generation=NEW)))
+    assert audit_of(refused).reason_code == "QUOTA_EXCEEDED"
+
+
+def test_who_says_that_entries_replace_each_other_gets_no_more_than_twice_the_room() -> None:
+    """A curator may say of two entries that each replaces the other: then both are copies, and none is plain."""
+    ledger = a_partition(quota=2)
+    other = replace(carried(1), replaces=FINGERPRINT)
+    decide(ledger, sent(ADD), sent(command(fingerprint=SUCCESSOR, key_generation=NEW)), sent(other))
+    back = replace(command(Action.ADD, 1, policy_version="p-2"), replaces=SUCCESSOR)
+    assert decide(ledger, sent(back)).entry is not None
+    added = [decide(ledger, sent(command(fingerprint=f"{number:064x}"))) for number in range(4)]
+    assert [made.entry is not None for made in added] == [True, True, False, False]
+    assert len(ledger) == 4
+
+
+MARKS = tuple(f"{text}{generation}" * 32 for text in range(4) for generation in range(3))
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "carry", "carry", "remove", "retire"]),
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.integers(0, 2),
+    ),
+    max_size=40,
+)
+
+
+@given(steps=STEPS, quota=st.integers(1, 8))
+def test_room_is_what_the_entries_come_to_and_the_same_for_a_successor(
+    steps: list[tuple[str, int, int, int]], quota: int
+) -> None:
+    """Of four texts under three generations, which are carried over in any direction."""
+    ledger, records = a_partition(quota), list[tuple[bytes, LedgerEntry | None]]()
+    for what, text, generation, other in steps:
+        name, mark = f"g{generation}", f"{text}{generation}" * 32
+        head = ledger.head(command(fingerprint=mark).key)
+        action = Action.REMOVE if what == "remove" else Action.ADD
+        made = command(action, 0 if head is None else head.revision, fingerprint=mark, key_generation=name)
+        if what == "carry" and other != generation:
+            made = replace(made, replaces=f"{text}{other}" * 32)
+        decision = decide(ledger, retire(retirement(name)) if what == "retire" else sent(made))
+        records += [(key, None) for key in decision.tombstones]
+        if decision.entry is not None:
+            records.append((made.key.record_key, decision.entry))
+        successor = a_partition(quota)
+        for key, entry in records:
+            successor.load(key, entry)
+        assert state(successor) == state(ledger)
+        heads = {mark: found for mark in MARKS if (found := ledger.head(command(fingerprint=mark).key))}
+        copies = sum(found.replaces is not None and found.replaces.hex() in heads for found in heads.values())
+        room = min(quota // 2 - (len(heads) - copies), 2 * quota - len(heads))
+        assert successor.room_of(ADD.key) == ledger.room_of(ADD.key) == room
+        assert len(heads) <= 2 * quota
 
 
 def test_retired_generation_leaves_tombstones_and_is_taken_no_more() -> None:
