@@ -76,6 +76,27 @@ def test_a_word_on_one_entry_is_for_the_same_content_s_others(world: World, acti
     assert world.companions(world.intent(action, "g3")) == []
 
 
+@pytest.mark.parametrize("action", list(Action))
+def test_a_word_on_content_is_for_its_entries_that_nothing_links(world: World, action: Action) -> None:
+    """As where curators put it in under one generation and the other, on machines that were ahead, or behind."""
+    world.write(command(fingerprint=world.marks["g3"], key_generation="g3"))
+    linked = [("g2", world.marks["g2"], None)]
+    unlinked = [*linked, ("g3", world.marks["g3"], None)]
+    intent = world.intent(action, "g1")
+    assert sorted(world.companions(intent, TEXT)) == unlinked
+    assert world.companions(intent) == linked
+    for other in ("Another text.", ""):
+        assert world.companions(intent, other) == linked
+    from_there = world.companions(world.intent(action, "g3"), TEXT)
+    assert sorted(from_there) == [("g1", world.marks["g1"], None), *linked]
+
+
+def test_a_removal_is_of_no_entry_that_was_taken_out_already(world: World) -> None:
+    made = command(fingerprint=world.marks["g3"], key_generation="g3")
+    world.write(made, command(Action.REMOVE, 1, fingerprint=world.marks["g3"], key_generation="g3"))
+    assert world.companions(world.intent(Action.REMOVE, "g1"), TEXT) == [("g2", world.marks["g2"], None)]
+
+
 @pytest.mark.parametrize(
     ("following", "expected"), [("g2", [("g2", "g1")]), ("g3", [("g2", None), ("g3", "g1")]), ("g4", [("g2", None)])]
 )

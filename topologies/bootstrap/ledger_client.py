@@ -8,10 +8,11 @@ what the audit says of exactly that command. Content is fingerprinted here and s
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pratique.contract.topics import QUARANTINE_AUDIT, QUARANTINE_COMMANDS, QUARANTINE_LEDGER
-from pratique.errors import ConfigurationError
+from pratique.errors import ConfigurationError, MalformedError
 from streams.adapters.ledger_log import LedgerLog
 from streams.application.fingerprinting import fingerprints
 from streams.application.ports.quarantine import FingerprintKey
@@ -104,19 +105,29 @@ def companions(settings: Settings, intent: Intent, content: str | None) -> list[
     every generation, and what is put in for good has an end under none. What is put in while a rotation is under way is
     put in under the generation to come as well, where content and key are at hand.
 
+    Args:
+        settings: Where everything is.
+        intent: What is wanted of one entry.
+        content: Its content; null where it is not at hand: then only what entries say that they replace tells which are
+            of the same content. One that is not this entry's counts as none.
+
     Raises:
         UnavailableError: The cluster does not answer.
     """
     with ledger_log(settings) as log:
         heads = partition_heads(log, intent.key.partition(log.partition_count(QUARANTINE_LEDGER)))
-    others = [key for key in same_content(intent.key, heads) if heads[key].quarantined]
-    found = {key: replace(intent, key=key, key_generation=heads[key].key_generation) for key in others}
-    if intent.action is Action.ADD and content is not None:
+    marks = _marks(settings, intent, content)
+    known = {generation: LedgerKey(intent.key.scope, intent.key.segment, mark) for generation, mark in marks.items()}
+    others = [key for key in same_content({intent.key, *known.values()}, heads) if key != intent.key]
+    found = {
+        key: replace(intent, key=key, key_generation=heads[key].key_generation)
+        for key in others
+        if heads[key].quarantined
+    }
+    if intent.action is Action.ADD and known:
         following = generations(settings).following
-        held = {key.generation: key for key in fingerprint_keys(settings).held()}
-        if following in held and following != intent.key_generation:
-            mark = fingerprint(content, held[following].secret)
-            key = LedgerKey(intent.key.scope, intent.key.segment, mark)
+        if following in known and following != intent.key_generation:
+            key = known[following]
             found[key] = replace(intent, key=key, key_generation=following, replaces=intent.key.fingerprint)
     return list(found.values())
 
@@ -191,6 +202,15 @@ def _head(log: LedgerLog, key: LedgerKey) -> QuarantineRecord | None:
             entry = read_entry(record.value)
             found = None if entry is None else parse_record(entry.record_json)
     return found
+
+
+def _marks(settings: Settings, intent: Intent, content: str | None) -> Mapping[str, str]:
+    """Return an entry's content's fingerprints by key generation; none where the content is not at hand, or another."""
+    try:
+        marks = {} if content is None else fingerprints(content, fingerprint_keys(settings).held())
+    except MalformedError:
+        return {}
+    return marks if marks.get(intent.key_generation) == intent.key.fingerprint else {}
 
 
 def _held(settings: Settings, generation: str) -> FingerprintKey:

@@ -6,7 +6,7 @@ under several key generations are known by what each of them replaces; no conten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from pratique.contract.ledger_records import LedgerEntry
@@ -70,20 +70,26 @@ def partition_entries(log: LedgerLog, partition: int) -> list[LedgerEntry]:
     return list(newest.values())
 
 
-def same_content(key: LedgerKey, heads: Mapping[LedgerKey, Head]) -> list[LedgerKey]:
-    """Return the other entries of an entry's content, in the same scope and segment, ordered by fingerprint."""
+def same_content(keys: Collection[LedgerKey], heads: Mapping[LedgerKey, Head]) -> list[LedgerKey]:
+    """Return the entries of one content, ordered by fingerprint.
+
+    Args:
+        keys: Places that are known to be this content's, of one scope and segment; whether they are entries or not.
+        heads: The entries.
+    """
+    places = {key.place for key in keys}
     links: dict[LedgerKey, set[LedgerKey]] = {}
     for one, head in heads.items():
-        if head.replaces is not None and one.place == key.place:
+        if head.replaces is not None and one.place in places:
             other = LedgerKey(one.scope, one.segment, head.replaces.hex())
             links.setdefault(one, set()).add(other)
             links.setdefault(other, set()).add(one)
-    found, open_keys = {key}, [key]
+    found, open_keys = set(keys), list(keys)
     while open_keys:
         for other in links.get(open_keys.pop(), set()) - found:
             found.add(other)
             open_keys.append(other)
-    return sorted((found - {key}) & heads.keys(), key=lambda item: item.fingerprint)
+    return sorted(found & heads.keys(), key=lambda item: item.fingerprint)
 
 
 def _head(entry: LedgerEntry) -> tuple[LedgerKey, Head]:

@@ -36,7 +36,7 @@ from topologies.bootstrap.ledger_client import (
 )
 from topologies.bootstrap.ledger_view import compare, rebuild
 from topologies.cli.ledger_keys import keys
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack_settings
+from topologies.cli.ledger_options import MAX_CONTENT_BYTES, ONLY_LINKED, stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.settings import Settings
 
@@ -210,6 +210,8 @@ def _change(action: Action, given: dict[str, Any]) -> None:
         print_table(key.record_key.decode(), ("what", "value"), [[name, str(row[name])] for name in COLUMNS])
         for other in also:
             click.echo(f"under key generation {other['key_generation']}: {other['what']}")
+    if result.entry.accepted and action is Action.REMOVE and content is None:
+        click.echo(f"pratique: {ONLY_LINKED}", err=True)
     if not result.entry.accepted:
         code = ReasonCode(result.entry.reason_code or "")
         click.echo(f"pratique: refused: {REASONS[code].meaning} {REASONS[code].remedy}", err=True)

@@ -18,6 +18,12 @@ CommandT = TypeVar("CommandT", bound=Callable[..., None])
 MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
 """Most content of one entry; no request can bring more."""
 
+ONLY_LINKED: Final = (
+    "without the content, entries of the same text under other key generations were found only where they are linked "
+    "to this one: name the content (`pratique ledger remove CONTENT`) to have all of them taken out"
+)
+"""What is said after a removal for which the content was not at hand."""
+
 
 def stack_option(command: CommandT) -> CommandT:
     """Add ``--stack`` to a command."""

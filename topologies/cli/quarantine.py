@@ -23,7 +23,7 @@ from streams.domain.quarantine.record import Action
 from streams.domain.quarantine.review import OPEN, ReviewState
 from topologies.bootstrap.ledger_client import Audited, Intent, change, companions
 from topologies.bootstrap.quarantine import Queued, content_of, queue, rescan
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack_settings
+from topologies.cli.ledger_options import MAX_CONTENT_BYTES, ONLY_LINKED, stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.settings import Settings
 
@@ -103,10 +103,11 @@ def release(**given: Any) -> None:  # noqa: ANN401 - the options above
     settings = stack_settings(given["stack"])
     item = _found(settings, given)
     content = _content(settings, item, given)
-    audited = _spoken(settings, item, Action.REMOVE, given)
+    audited = _spoken(settings, item, Action.REMOVE, given, content)
     if content is None:
         _told(item, audited, given, {"rescan": None})
         click.echo("the content is not kept any more: it is scanned when it is recalled again", err=True)
+        click.echo(ONLY_LINKED, err=True)
         return
     verdict = rescan(given["stack"], item, content, wait_s=given["wait_s"])
     _told(item, audited, given, {"rescan": _rescanned(verdict)})
@@ -139,11 +140,13 @@ def _intent(item: Queued, action: Action, given: dict[str, Any]) -> Intent:
     )
 
 
-def _spoken(settings: Settings, item: Queued, action: Action, given: dict[str, Any]) -> Audited:
+def _spoken(
+    settings: Settings, item: Queued, action: Action, given: dict[str, Any], content: str | None = None
+) -> Audited:
     """Return what the ledger said of a curator's word, which is as good for the same content's other entries."""
     intent = _intent(item, action, given)
     audited = _done(change(settings, intent, wait_s=given["wait_s"]), intent, given["wait_s"])
-    for other in companions(settings, intent, None):
+    for other in companions(settings, intent, content):
         _done(change(settings, other, wait_s=given["wait_s"]), other, given["wait_s"])
     return audited
 

@@ -69,12 +69,13 @@ def entry(mark: str, replaces: str | None = None, tenant: str = "tenant-a") -> t
 def test_entries_of_one_content_are_found_over_several_rotations() -> None:
     heads = dict([entry("1"), entry("2", "1"), entry("3", "2"), entry("4"), entry("5", "4"), entry("6", "9")])
     one, two, three = (entry(mark)[0] for mark in "123")
-    assert same_content(one, heads) == [two, three]
-    assert same_content(two, heads) == [one, three]
-    assert same_content(three, heads) == [one, two]
-    assert same_content(entry("6")[0], heads) == []  # what it replaced is retired
+    for key in (one, two, three):
+        assert same_content([key], heads) == [one, two, three]
+    six, four, five, nowhere = (entry(mark)[0] for mark in "6457")
+    assert same_content([six], heads) == [six]  # what it replaced is retired
+    assert same_content([six, five, nowhere], heads) == [four, five, six]
 
 
 def test_another_tenants_entries_are_none_of_it() -> None:
     heads = dict([entry("1"), entry("2", "1", tenant="tenant-b")])
-    assert same_content(entry("1")[0], heads) == []
+    assert same_content([entry("1")[0]], heads) == [entry("1")[0]]

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pratique.contract.ledger_records import AuditEntry
+from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from topologies.bootstrap.ledger_client import Audited, Intent
 from topologies.cli import ledger as command
+from topologies.cli.ledger_options import ONLY_LINKED
 
 CURRENT, NEXT = "2026-1", "2027-1"
 ACCEPTED = AuditEntry(
@@ -75,3 +77,18 @@ def test_a_command_that_is_refused_is_given_under_no_other_generation(answers: d
     answers[CURRENT] = REFUSED
     told = run("remove")
     assert (told.exit_code, json.loads(told.stdout)["other_generations"]) == (1, [])
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize(("word", "is_told"), [("remove", True), ("add", False)])
+def test_a_removal_by_fingerprint_says_what_it_can_t_see(word: str, *, is_told: bool) -> None:
+    assert (ONLY_LINKED in run(word).stderr) is is_told
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_removal_by_content_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = LedgerKey.of(Scope.TENANT, "tenant-a", "e" * 64)
+    monkeypatch.setattr(command, "located", lambda *_: (key, CURRENT))
+    about = ["-", "--tenant", "tenant-a", "--incident", "INC-1", "--reason", "seen by two", "--json"]
+    told = CliRunner().invoke(command.ledger, ["remove", *about], input="a text")
+    assert (told.exit_code, told.stderr) == (0, "")

@@ -18,6 +18,7 @@ from tests.vectors.contract_samples import RECORDS, VERDICT
 from topologies.bootstrap.ledger_client import Audited, Intent
 from topologies.bootstrap.quarantine import Queued
 from topologies.cli import quarantine as command
+from topologies.cli.ledger_options import ONLY_LINKED
 
 AT_MS = 1_795_000_000_000
 ACCEPTED = AuditEntry(
@@ -132,6 +133,23 @@ def test_release_removes_it_and_asks_about_it_again(world: World) -> None:
     (intent,) = world.asked
     assert (intent.action, intent.key, intent.incident_id) == (Action.REMOVE, EFFECTIVE.key, "INC-7")
     assert world.rescanned == ["the text"]
+
+
+@pytest.mark.parametrize(("word", "kept"), [("release", "the text"), ("release", None), ("confirm", None)])
+def test_a_release_goes_by_the_content_where_that_is_at_hand(
+    world: World, monkeypatch: pytest.MonkeyPatch, word: str, kept: str | None
+) -> None:
+    world.content = kept
+    contents: list[str | None] = []
+
+    def companions(_: object, __: Intent, content: str | None) -> list[Intent]:
+        contents.append(content)
+        return []
+
+    monkeypatch.setattr(command, "companions", companions)
+    told = run(word, "a" * 64, *WHY)
+    assert (told.exit_code, contents) == (0, [kept])
+    assert (ONLY_LINKED in told.stderr) is (word == "release" and kept is None)
 
 
 def test_release_of_what_is_still_found_ends_with_1(world: World) -> None:
