@@ -48,6 +48,11 @@ class TopicSpec:
     fixed_partitions: bool = False
 
     @property
+    def is_placed(self) -> bool:
+        """Whether a record's partition is its writer's to name: the hash of its key is another one's."""
+        return self.key == _LEDGER_KEY
+
+    @property
     def configuration(self) -> Mapping[str, str]:
         """The topic's configuration as the broker takes it."""
         return {

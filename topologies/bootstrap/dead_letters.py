@@ -1,7 +1,8 @@
 """Dead letters: listing them, looking at one, and publishing one again where it came from.
 
 The contract: reading changes nothing. ``replay`` publishes the original value, key and headers to the source topic,
-without our own headers; what was not served then is judged again, as if it had just arrived.
+without our own headers; what was not served then is judged again, as if it had just arrived. Where a topic's writers
+name the partition, as the ledger's do, it goes to the one that it came from: its key would put it into another.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from topologies.settings import Settings
 
 _GROUP: Final = "pratique.dead-letter"
 FLUSH_SECONDS: Final = 30.0
+_BY_KEY: Final = -1
+"""The partition that the producer finds by the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +74,17 @@ def replay(settings: Settings, letter: DeadLetter) -> str:
     """Publish a dead letter where it came from; return the topic.
 
     Raises:
-        RefusedError: It names no topic of the catalogue, or lacks what was too large to keep; nothing is published.
+        RefusedError: It names no topic of the catalogue, or no partition where the topic needs one, or lacks what was
+            too large to keep; nothing is published.
         UnavailableError: The cluster did not take it.
     """
     topic = letter.stated.get("topic", "")
-    if topic not in {spec.name for spec in TOPICS}:
+    spec = next((spec for spec in TOPICS if spec.name == topic), None)
+    if spec is None:
         raise RefusedError("the dead letter names no topic of the catalogue; it was not written by this service")
     if "omitted" in letter.stated:
         raise RefusedError("the record was too large to keep: its dead letter lacks a part, and can't be replayed")
+    partition = _partition(letter) if spec.is_placed else _BY_KEY
     producer = Producer({**settings.connection, "partitioner": "murmur2_random", "message.max.bytes": 6 * 1024 * 1024})
     failures: list[KafkaError] = []
 
@@ -89,12 +95,19 @@ def replay(settings: Settings, letter: DeadLetter) -> str:
     record = letter.record
     headers: list[tuple[str, str | bytes | None]] = [*letter.original_headers]
     try:
-        producer.produce(topic, record.value, record.key, headers=headers, on_delivery=delivered)
+        producer.produce(topic, record.value, record.key, partition, on_delivery=delivered, headers=headers)
     except KafkaException as error:
         raise UnavailableError(f"{topic} did not take the record: {error.args[0].name()}") from error
     if producer.flush(FLUSH_SECONDS) or failures:
         raise UnavailableError(f"{topic} did not take the record: {failures[0].name() if failures else 'no answer'}")
     return topic
+
+
+def _partition(letter: DeadLetter) -> int:
+    stated = letter.stated.get("partition", "")
+    if not (stated.isascii() and stated.isdecimal()):
+        raise RefusedError("the dead letter names no partition; it was not written by this service")
+    return int(stated)
 
 
 def _letter(record: ReadRecord) -> DeadLetter:
