@@ -1,4 +1,4 @@
-"""Where the development stack keeps its files; all of it is ignored by git and may be deleted while nothing runs."""
+"""Where the development stack keeps its files; all of it is ignored by git."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ KAFKA_TARGET: Final = KAFKA / "target"
 KAFKA_JARS: Final = KAFKA_TARGET / "lib"
 
 STATE: Final = ROOT / ".pratique"
-"""State of `make up`: stack.json, processes.json, logs/, kafka/, policy repository and keys."""
+"""State of `make up`: stack.json, processes.json, logs/, kafka/, stack/ with policy and keys. Guides keep more here."""

@@ -2,7 +2,8 @@
 
 The contract: ``start`` returns when everything is ready, or raises and leaves nothing running; ``stop`` leaves nothing
 running, and so does ``stop_recorded`` for a stack that another process started. ``stack.json`` is there exactly while
-the stack is up. Every start begins with an empty log and a new demo policy.
+the stack is up. Every start begins with an empty log and a new demo policy, and leaves alone what it does not make: a
+policy set in ``policy`` is its owner's.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Stack:
         self.state = state
         self._supervised = supervised
         self.log_dir = state / "logs"
-        self.policy = state / "policy"
+        self.policy = state / "stack" / "policy"
         self.broker = EmbeddedBroker(state / "kafka", log_dir=self.log_dir)
         self.redis = EmbeddedRedis(state / "redis", self.policy / "keys", log_dir=self.log_dir)
         self.supervisor = Supervisor(
