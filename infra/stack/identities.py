@@ -22,7 +22,10 @@ def main(arguments: list[str]) -> int:
     acl, keys = folder / "users.acl", folder / "keys"
     write_identities(acl, keys)
     acl.chmod(0o644)  # digests of random passwords, for the user of a container
-    sys.stderr.write(f"pratique: {acl} for the server, {keys} for PRATIQUE_KEYS\n")
+    sys.stderr.write(
+        f"pratique: {acl} is for the server; {keys / 'redis'} goes into the folder that PRATIQUE_KEYS names, beside "
+        "the other keys there\n"
+    )
     return 0
 
 

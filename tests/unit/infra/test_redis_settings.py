@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -34,9 +35,24 @@ def test_what_the_guide_says_is_not_to_be_relaxed_is_set(line: str) -> None:
     assert line in (INFRA / "redis" / "redis.conf").read_text("utf-8").splitlines()
 
 
-def test_identities_of_a_server_of_ones_own(tmp_path: Path) -> None:
+def test_the_guides_commands_make_what_the_compose_file_mounts_and_name_its_images() -> None:
+    guide = (INFRA.parent / "docs" / "guide" / "operator.md").read_text("utf-8")
+    (block,) = [text for text in re.findall(r"```sh\n(.*?)```", guide, re.DOTALL) if "docker compose" in text]
+    made = re.search(r"^python -m infra\.stack\.identities (\S+)$", block.partition("docker compose")[0], re.MULTILINE)
+    assert made is not None
+    services = yaml.safe_load((INFRA / "compose.yaml").read_text("utf-8"))["services"]
+    assert f":-../{made.group(1)}/users.acl}}" in str(services["redis"]["volumes"])
+    images = [service["image"] for service in services.values()]
+    named = re.findall(r'(PRATIQUE_\w+)="\$\((infra/images/[\w.-]+)\)"', block)
+    assert sorted(f"${{{name}:-" for name, _ in named) == sorted(image[: image.index("-") + 1] for image in images)
+    assert all((INFRA.parent / script).stat().st_mode & stat.S_IXUSR for _, script in named)
+    assert f"`{made.group(1)}/keys/redis`" in guide
+
+
+def test_identities_of_a_server_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert main([str(tmp_path)]) == 0
+    assert f"{tmp_path / 'keys' / 'redis'} goes into the folder that PRATIQUE_KEYS names" in capsys.readouterr().err
     users = (tmp_path / "users.acl").read_text("utf-8")
     assert stat.S_IMODE((tmp_path / "users.acl").stat().st_mode) == 0o644
     for identity in RedisIdentity:
