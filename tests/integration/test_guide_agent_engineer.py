@@ -30,10 +30,16 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.fixture
-def desk(platform: Platform, tmp_path: Path) -> Path:
+def desk(platform: Platform, bare_desk: Path) -> Path:
     """A directory in which the stack is up, and a ``pratique`` to run."""
+    (bare_desk / ".pratique" / "stack.json").write_text(json.dumps(platform.facts), encoding="utf-8")
+    return bare_desk
+
+
+@pytest.fixture
+def bare_desk(tmp_path: Path) -> Path:
+    """A directory without a stack, and a ``pratique`` to run."""
     (tmp_path / ".pratique").mkdir()
-    (tmp_path / ".pratique" / "stack.json").write_text(json.dumps(platform.facts), encoding="utf-8")
     command = tmp_path / "bin" / "pratique"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m topologies "$@"\n', encoding="utf-8")

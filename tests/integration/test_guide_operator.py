@@ -1,4 +1,4 @@
-"""The operator's guide: its commands about recalls and the ledger work when they are pasted, on a running platform."""
+"""The operator's guide: its commands work when they are pasted, as far as they start or stop nothing."""
 
 from __future__ import annotations
 
@@ -7,23 +7,53 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from infra.stack.broker import EmbeddedBroker
 from infra.stack.paths import ROOT
-from tests.integration.test_guide_agent_engineer import desk, run
+from infra.stack.redis import EmbeddedRedis
+from tests.integration.test_guide_agent_engineer import bare_desk, desk, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["desk"]
+__all__ = ["bare_desk", "desk"]
 
 pytestmark = pytest.mark.containers
 
 GUIDE = ROOT / "docs" / "guide" / "operator.md"
-SECTION = "## Recalls and the ledger\n"
+COMPOSE_KAFKA, COMPOSE_REDIS = "127.0.0.1:9092", "redis://127.0.0.1:6379/0"
+
+
+def blocks(section: str) -> list[str]:
+    """Return what a section of the guide has its reader paste."""
+    _, heading, rest = GUIDE.read_text(encoding="utf-8").partition(f"\n{section}\n")
+    assert heading, section
+    return re.findall(r"```sh\n(.*?)```", re.split(r"\n#+ ", rest)[0], re.DOTALL)
+
+
+def paste(desk: Path, *pasted: str) -> str:
+    """Run blocks one after the other, in one shell."""
+    return run(desk, "bash", "-euo", "pipefail", "-c", "\n".join(pasted))
 
 
 def test_the_commands_about_recalls_and_the_ledger_work(desk: Path) -> None:
-    section = GUIDE.read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
-    (block,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    said = run(desk, "bash", "-euo", "pipefail", "-c", block)
+    said = paste(desk, *blocks("## Recalls and the ledger"))
     assert "topic, audit and view agree" in said
     assert "look-ups read" in said
+
+
+def test_a_new_cluster_and_a_new_redis_are_made_ready(bare_desk: Path) -> None:
+    where, ready, apps = blocks("## Running the apps")
+    (bare_desk / "infra").symlink_to(ROOT / "infra")
+    beside = bare_desk / ".pratique" / "compose"
+    redis = EmbeddedRedis(beside, beside / "keys", log_dir=beside)
+    with EmbeddedBroker(beside / "kafka", log_dir=beside) as broker:
+        try:
+            redis.start()
+            assert COMPOSE_KAFKA in where
+            assert COMPOSE_REDIS in where
+            here = where.replace(COMPOSE_KAFKA, broker.bootstrap).replace(COMPOSE_REDIS, redis.url)
+            said = paste(bare_desk, here, ready, apps.partition("pratique run")[0], "pratique ledger verify")
+        finally:
+            redis.stop()
+    assert "look-ups read" in said
+    assert "topic, audit and view agree" in said
