@@ -17,8 +17,8 @@ import psutil
 
 from infra.stack.broker import LOOPBACK, free_ports
 from infra.stack.paths import ROOT
-from pratique.errors import UnavailableError
-from pratique.keyfiles import write_private_file
+from pratique.errors import ConfigurationError, UnavailableError
+from pratique.keyfiles import read_private_file, write_private_file
 from streams.adapters.redis_connect import RedisIdentity, connect, password_file
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class EmbeddedRedis:
         Raises:
             UnavailableError: It ended, or did not answer in time.
         """
+        shutil.rmtree(self._keys / "redis", ignore_errors=True)
+        self._acl.unlink(missing_ok=True)
         write_identities(self._acl, self._keys)
         self.start_again(spawned=spawned)
 
@@ -131,20 +133,54 @@ def answers(url: str, keys: Path) -> bool:
         client.close()
 
 
-def write_identities(acl: Path, keys: Path) -> None:
-    """Make new passwords, and the server's list of who has them.
+def write_identities(acl: Path, keys: Path) -> list[RedisIdentity]:
+    """Make the server's list of who may do what, and a password for whoever has none; return for whom.
+
+    What is there is kept: passwords, and users in the list that are not ours.
 
     Args:
         acl: The server's ACL file.
         keys: The key directory that the passwords are kept in.
+
+    Raises:
+        ConfigurationError: A password that is there may not be used, or a file can't be written; nothing was changed.
     """
-    digests = {}
-    shutil.rmtree(keys / "redis", ignore_errors=True)
-    for identity in RedisIdentity:
-        password = secrets.token_urlsafe(32)
+    kept = {identity: _password(file) for identity in RedisIdentity if (file := password_file(keys, identity)).exists()}
+    template = (REDIS / "users.acl").read_text("utf-8")
+    others = _others(acl, template)
+    made = {identity: secrets.token_urlsafe(32) for identity in RedisIdentity if identity not in kept}
+    for identity, password in made.items():
         write_private_file(password_file(keys, identity), password.encode("utf-8") + b"\n")
-        digests[identity.value.replace("-", "_")] = hashlib.sha256(password.encode("utf-8")).hexdigest()
+    digests = {
+        identity.value.replace("-", "_"): hashlib.sha256(password.encode("utf-8")).hexdigest()
+        for identity, password in {**kept, **made}.items()
+    }
     acl.parent.mkdir(parents=True, exist_ok=True)
-    acl.unlink(missing_ok=True)
-    text = (REDIS / "users.acl").read_text("utf-8").format_map(digests)
-    write_private_file(acl, text.encode("utf-8"))
+    beside = acl.with_name(f"{acl.name}.new")
+    beside.unlink(missing_ok=True)
+    write_private_file(beside, (template.format_map(digests) + others).encode("utf-8"))
+    beside.replace(acl)
+    return list(made)
+
+
+def _password(file: Path) -> str:
+    password = read_private_file(file).decode("utf-8", errors="replace").strip()
+    if not password:
+        raise ConfigurationError(f"{file} is empty, expected a password: remove it, and one is made")
+    return password
+
+
+def _others(acl: Path, template: str) -> str:
+    """Return the lines of a list that are about nobody in ours: an administrator, replicas, Sentinels."""
+    ours = {_user(line) for line in template.splitlines()}
+    try:
+        there = acl.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigurationError(f"{acl} can't be read: {error.strerror}") from None
+    return "".join(f"{line}\n" for line in there if line.strip() and _user(line) not in ours)
+
+
+def _user(line: str) -> str:
+    return " ".join(line.split()[:2])

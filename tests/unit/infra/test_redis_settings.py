@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import stat
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 
 from infra.stack.identities import main
 from infra.stack.paths import ROOT
-from pratique.keyfiles import read_private_file
+from pratique.keyfiles import read_private_file, write_private_file
 from streams.adapters.redis_connect import RedisIdentity, password_file
 
 INFRA = ROOT / "infra"
@@ -59,3 +60,41 @@ def test_identities_of_a_server_of_ones_own(tmp_path: Path, capsys: pytest.Captu
         assert f"user pratique-{identity.value} on #" in users
         assert read_private_file(password_file(tmp_path / "keys", identity)).strip().decode() not in users
     assert "{" not in users.replace("{pratique", "")
+
+
+def test_given_again_passwords_stay_and_what_is_missing_is_added(tmp_path: Path) -> None:
+    acl, folder = tmp_path / "users.acl", tmp_path / "keys" / "redis"
+    assert main([str(tmp_path)]) == 0
+    first = acl.read_text("utf-8").splitlines()
+    (folder / "verdict-index.password").unlink()  # as in an installation from before there was that identity
+    write_private_file(folder / "sentinel.password", b"what Sentinels want of clients\n")
+    own = ["user admin on #00 ~* &* +@all", "user pratique-replica on #11 -@all +psync"]
+    acl.write_text("\n".join([*(line for line in first if "verdict-index" not in line), *own, ""]), "utf-8")
+    kept = {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    assert main([str(tmp_path)]) == 0
+    again = acl.read_text("utf-8").splitlines()
+
+    assert {name: (folder / name).read_bytes() for name in kept} == kept
+    assert {file.name for file in folder.iterdir()} - set(kept) == {"verdict-index.password"}
+    assert again[len(first) :] == own
+    changed = [line.split()[1] for line, before in zip(again, first, strict=False) if line != before]
+    assert changed == ["pratique-verdict-index"]
+    assert stat.S_IMODE(acl.stat().st_mode) == 0o644
+    digest = hashlib.sha256((folder / "lookup.password").read_bytes().strip()).hexdigest()
+    assert any(f"user pratique-lookup on #{digest} " in line for line in again)
+
+
+@pytest.mark.parametrize(("mode", "content"), [(0o644, b"seen\n"), (0o600, b"\n")])
+def test_a_password_that_may_not_be_used_changes_nothing(tmp_path: Path, mode: int, content: bytes) -> None:
+    assert main([str(tmp_path)]) == 0
+    before = (tmp_path / "users.acl").read_bytes()
+    bad = tmp_path / "keys" / "redis" / "lookup.password"
+    bad.write_bytes(content)
+    bad.chmod(mode)
+    (bad.parent / "verify.password").unlink()
+
+    assert main([str(tmp_path)]) == 2
+
+    assert (tmp_path / "users.acl").read_bytes() == before
+    assert not (bad.parent / "verify.password").exists()
