@@ -61,9 +61,34 @@ _REASONS_HEAD: Final = """\
 Why a request was quarantined. A verdict lists its reasons in this order: the first is the primary one. The list only
 ever grows; a reader that meets a code it does not know treats the verdict as what its outcome says.
 
+A request may also be put aside under a code that is marked †: then there is [no verdict](#requests-without-a-verdict).
+
 | code | outcome | finding status | severity | what was found | what to do |
 |---|---|---|---|---|---|
 """
+
+_DEAD_LETTERS_HEAD: Final = """
+## Requests without a verdict
+
+A request that nobody can be answered for is a dead letter, with its bytes. Its agent gets no verdict, waits in vain,
+and goes on with its own messages; the operator sees it in `pratique dead-letter list` and in
+`pratique_dead_letters_total{code}`.
+
+| code | is that of a request that |
+|---|---|
+"""
+
+DEAD_LETTERS: Final = {
+    ReasonCode.SIGNATURE_INVALID: "is not signed, or its signature is not over these bytes for this topic",
+    ReasonCode.SIGNER_NOT_AUTHORISED: "is signed by a key that is unknown, outside its period, or not its tenant's for "
+    "what is asked: `publisher` for compactions, `loader` for recalls",
+    ReasonCode.REQUEST_EXPIRED: "is older than `PRATIQUE_HORIZON_MS` when it is read (10 minutes by default), or says "
+    "a `requested_at` more than `PRATIQUE_SKEW_MS` (30 s) ahead of the gate's clock",
+    ReasonCode.MESSAGE_INVALID: "has an id of more than 256 characters, or is a recall that expects and gives nothing",
+    ReasonCode.SCHEMA_INVALID: "is signed, and no record that this release reads",
+    ReasonCode.TOO_LARGE: "is signed, and larger than any request may be",
+}
+"""What the dead letters of requests are about; a test holds intake to it."""
 
 
 def digests_page() -> str:
@@ -76,12 +101,13 @@ def digests_page() -> str:
 
 def reasons_page() -> str:
     """Return ``docs/reference/reasons.md``."""
-    rows = sorted(REASONS.items(), key=lambda item: item[1].rank)
-    return _REASONS_HEAD + "".join(
-        f"| `{code.value}` | {row.outcome.value} | {row.finding_status.value} | {row.severity.value} | {row.meaning} "
-        f"| {row.remedy} |\n"
-        for code, row in rows
+    rows = "".join(
+        f"| `{code.value}`{' †' if code in DEAD_LETTERS else ''} | {row.outcome.value} | {row.finding_status.value} "
+        f"| {row.severity.value} | {row.meaning} | {row.remedy} |\n"
+        for code, row in sorted(REASONS.items(), key=lambda item: item[1].rank)
     )
+    letters = "".join(f"| `{code.value}` | {what} |\n" for code, what in DEAD_LETTERS.items())
+    return _REASONS_HEAD + rows + _DEAD_LETTERS_HEAD + letters
 
 
 PAGES: Final = {

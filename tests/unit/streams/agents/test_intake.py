@@ -37,6 +37,7 @@ from tests.fakes.evidence import (
 from tests.fakes.log import FakeLogOutbox, FakeTopic, ManualClock
 from tests.fakes.steps import FakeMetrics, FakeStore, Record
 from tests.unit.streams.application.compactions import pinned_set, request, signed, signed_bytes
+from tests.vectors.generate_reference import DEAD_LETTERS
 
 HORIZON_MS, SKEW_MS = 600_000, 30_000
 
@@ -315,6 +316,10 @@ def test_poison_is_put_aside_with_its_bytes_and_the_next_is_served(what: str) ->
         assert value == record.value
     assert len(intake.opened) == len(intake.work) == 1
     assert intake.metrics.counted[f"dead_letters_total code={code}"] == 1
+
+
+def test_the_reference_lists_the_codes_of_dead_letters() -> None:
+    assert {code.value for code in DEAD_LETTERS} == {code for _, code in POISON.values()}
 
 
 @pytest.mark.parametrize("requested_at", [NOW_MS - HORIZON_MS, NOW_MS, NOW_MS + SKEW_MS])
