@@ -1,23 +1,25 @@
-"""What the guides say of keys is what the code does."""
+"""What the guides say of keys and of settings is what the code does."""
 
 from __future__ import annotations
 
 import base64
+import os
 import re
-from typing import TYPE_CHECKING
+import subprocess
+from pathlib import Path
 
+import certifi
 import pytest
 
 from infra.stack.paths import ROOT
 from pratique.contract.trust import MacRole
 from pratique.keyfiles import write_private_file
-from streams.adapters.fingerprint_keys import FingerprintKeyFiles
+from streams.adapters.fingerprint_keys import KMS_VARIABLE, FingerprintKeyFiles
 from streams.adapters.key_files import KeyFiles, mac_directory
+from streams.adapters.pkcs11_keys import TokenUri
 from topologies.bootstrap.policy_store import mac_secrets
+from topologies.credentials import faust_credentials
 from topologies.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GUIDES = ROOT / "docs" / "guide"
 SECRET = base64.b64encode(bytes(32))
@@ -45,3 +47,30 @@ def test_of_all_keys_those_of_fingerprints_alone_are_read_anew(tmp_path: Path) -
     assert "scan-2" not in held
     assert "scan-2" in mac_secrets(keys)  # as a process that starts now
     assert len(fingerprints.held()) == 2
+
+
+def exported(page: str, beginning: str, paths: dict[str, Path]) -> dict[str, str]:
+    """Return the variables that a block of a guide exports, with some of its paths replaced."""
+    found = re.findall(r"```sh\n(.*?)```", (GUIDES / page).read_text("utf-8"), re.DOTALL)
+    (block,) = [text for text in found if text.startswith(beginning)]
+    for path, here in paths.items():
+        assert path in block
+        block = block.replace(path, str(here))
+    command = ["bash", "-euo", "pipefail", "-c", f"{block}\nenv -0"]
+    done = subprocess.run(command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True)
+    return dict(item.split("=", 1) for item in done.stdout.split("\0") if item)
+
+
+def test_the_guides_settings_of_a_secured_kafka_are_ones_that_apps_take(tmp_path: Path) -> None:
+    password = tmp_path / "password"
+    password.write_text("of a test\n", "utf-8")
+    paths = {"/run/secrets/kafka-password": password, "/etc/pratique/kafka-ca.pem": Path(certifi.where())}
+    found = exported("operator.md", "export PRATIQUE_KAFKA_SECURITY_PROTOCOL", paths)
+    settings = Settings.read(found)
+    assert settings.kafka["sasl.password"] == "of a test"
+    assert faust_credentials(settings.kafka) is not None
+
+
+def test_the_guides_address_of_a_token_is_one() -> None:
+    found = exported("ledger.md", f"export {KMS_VARIABLE}", {})
+    assert TokenUri.parse(found[KMS_VARIABLE], KMS_VARIABLE).module == Path("/usr/lib/softhsm/libsofthsm2.so")
