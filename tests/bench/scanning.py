@@ -44,7 +44,7 @@ MIN_OF_ENGINE: Final = 8.0
 MAX_GROWTH: Final = 1.5
 MAX_WORST: Final = 5.0
 MAX_TOGETHER: Final = 50.0
-"""Of texts of several disguises. They ought to keep MAX_WORST, and do not yet: ADR 0037."""
+"""Of texts of several disguises. They ought to keep MAX_WORST, and do not yet: ADR 0036."""
 MAX_WORKER_MIB: Final = 300
 MAX_START_SECONDS: Final = 2.0
 TOGETHER_LENGTHS: Final = (2_000, 8_000, 64_000)
