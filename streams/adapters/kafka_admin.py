@@ -25,6 +25,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported 
 )
 
 from pratique.errors import UnavailableError
+from pratique.kafka_clients import new_client
 
 TIMEOUT_SECONDS: Final = 30.0
 ATTEMPT_SECONDS: Final = 10.0
@@ -75,11 +76,14 @@ class KafkaAdmin:
 
     Args:
         configuration: librdkafka properties of the connection.
+
+    Raises:
+        ConfigurationError: librdkafka refuses them.
     """
 
     def __init__(self, configuration: Mapping[str, str]) -> None:
         self._configuration: dict[str, str | int | float | bool] = dict(configuration)
-        self._client = AdminClient(self._configuration)
+        self._client = new_client(AdminClient, self._configuration)
 
     def topics(self, names: tuple[str, ...]) -> dict[str, ExistingTopic]:
         """Return those of the named topics that exist.
@@ -157,7 +161,7 @@ class KafkaAdmin:
             UnavailableError: The cluster does not answer.
         """
         asked = [TopicPartition(topic, number) for number in range(partitions)]
-        consumer = Consumer({"group.id": group, "enable.auto.commit": False, **self._configuration})
+        consumer = self._consumer(group)
         try:
             answers = _settled(lambda: consumer.committed(asked, TIMEOUT_SECONDS))
         except KafkaException as error:
@@ -172,7 +176,7 @@ class KafkaAdmin:
         Raises:
             UnavailableError: The cluster does not answer.
         """
-        consumer = Consumer({"group.id": "pratique.none", "enable.auto.commit": False, **self._configuration})
+        consumer = self._consumer("pratique.none")
         try:
             return {
                 place.partition: _settled(lambda place=place: consumer.get_watermark_offsets(place, TIMEOUT_SECONDS))  # type: ignore[misc]
@@ -204,6 +208,9 @@ class KafkaAdmin:
                 if place.error is not None:
                     raise KafkaException(place.error)
 
+    def _consumer(self, group: str) -> Consumer:
+        return new_client(Consumer, {"group.id": group, "enable.auto.commit": False, **self._configuration})
+
     def _asked(self, call: Callable[[AdminClient], _T]) -> _T:
         """Return what a request comes to; where a connection gets no answer, ask over a fresh one.
 
@@ -221,7 +228,7 @@ class KafkaAdmin:
                 if error.args[0].code() not in _UNANSWERED or time.monotonic() > until:
                     raise
             time.sleep(RETRY_SECONDS)
-            self._client = AdminClient(self._configuration)
+            self._client = new_client(AdminClient, self._configuration)
 
 
 def _described(client: AdminClient, resources: list[ConfigResource]) -> dict[ConfigResource, Mapping[str, ConfigEntry]]:
