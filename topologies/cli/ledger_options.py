@@ -1,4 +1,4 @@
-"""What the commands of the ledger share: where the stack is, and how much content they read."""
+"""What commands share that ask a stack: where it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -14,9 +14,6 @@ from pratique.stack import STACK_FILE
 from topologies.settings import PREFIX, Settings
 
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
-
-MAX_CONTENT_BYTES: Final = 4 * 1024 * 1024
-"""Most content of one entry; no request can bring more."""
 
 
 def stack_option(command: CommandT) -> CommandT:
