@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from pratique.stack import STACK_FILE
+from pratique.stack import STACK_FILE, stack_facts
 from topologies.settings import PREFIX, Settings
 
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
@@ -28,7 +27,11 @@ def stack_option(command: CommandT) -> CommandT:
 
 
 def stack_settings(stack: Path) -> Settings:
-    """Return the settings of the environment, and of ``stack.json`` where that says none."""
-    facts: dict[str, object] = json.loads(stack.read_text("utf-8")) if stack.is_file() else {}
+    """Return the settings of the environment, and of ``stack.json`` where that says none.
+
+    Raises:
+        ConfigurationError: ``stack.json`` is damaged, or a setting does not hold what it must.
+    """
+    facts = stack_facts(stack)
     stated = {PREFIX + name.upper(): value for name, value in facts.items() if isinstance(value, str)}
     return Settings.read({**stated, **os.environ})
