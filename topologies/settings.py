@@ -129,7 +129,10 @@ class Settings:
         """
         value = str(getattr(self, name))
         if not value:
-            raise ConfigurationError(f"{PREFIX}{name.upper()} is not set; see `pratique doctor`")
+            raise ConfigurationError(
+                f"{PREFIX}{name.upper()} is not set: export it (docs/guide/operator.md, Running the apps), or name "
+                "with --stack what `make up` left"
+            )
         return value
 
     def path(self, name: str) -> Path:

@@ -5,16 +5,23 @@ The contract: every examination ends as a row, whatever goes wrong in it; it cha
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Final
+
+from redis import Redis
 
 from pratique.contract.trust import KeyRole, MacRole
 from pratique.errors import ConfigurationError, PratiqueError, RefusedError
 from streams.adapters.kafka_admin import KafkaAdmin
+from streams.adapters.redis_connect import RedisIdentity, connect
+from streams.adapters.redis_health import eviction_policies
+from streams.adapters.redis_ledger import ViewMaintenance
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.policy import Freshness
 from topologies.apps import APPS, Topology
@@ -22,6 +29,9 @@ from topologies.bootstrap.language_models import published, verify_models
 from topologies.bootstrap.policy import installed_scanner, key_source, policy_store, warnings
 from topologies.bootstrap.topics import plan
 from topologies.settings import Settings
+
+_READERS: Final = (RedisIdentity.LOOKUP, RedisIdentity.VERIFY, RedisIdentity.MAINTENANCE, RedisIdentity.LEDGER)
+"""Identities that can read where the view is; a host has the passwords of its own apps."""
 
 
 class Health(Enum):
@@ -46,6 +56,7 @@ def examine(settings: Settings) -> list[Examined]:
     examinations: list[tuple[str, Callable[[], str]]] = [
         ("topics", lambda: _topics(settings)),
         *((f"lag of {app.name}", lambda app=app: _lag(settings, app)) for app in APPS),
+        ("redis", lambda: _redis(settings)),
         ("policy", lambda: _policy(settings)),
         ("keys", lambda: _keys(settings)),
         ("scanner", _scanner),
@@ -116,10 +127,46 @@ def _store(settings: Settings) -> Iterator[TufPolicyStore]:
 
 
 def _keys(settings: Settings) -> str:
-    source = key_source(Path(settings.keys) if settings.keys else None)
-    found = [f"{len(source.signers(KeyRole.GATE))} gate"]
-    found.extend(f"{len(source.mac_signers(role))} {role.value}" for role in MacRole)
-    return ", ".join(found)
+    """Judge the keys that are here: each host has those of its own apps, and no other."""
+    directory = Path(settings.keys) if settings.keys else None
+    source = key_source(directory)
+    found = [f"{len(source.signers(KeyRole.GATE))} gate"] if source.has(KeyRole.GATE) else []
+    found.extend(f"{len(source.mac_signers(role))} {role.value}" for role in MacRole if source.has(role))
+    if not found and (directory is None or not directory.is_dir() or not any(directory.iterdir())):
+        raise ConfigurationError(
+            "no key is here: expected the key directory of this host's apps in PRATIQUE_KEYS "
+            "(docs/guide/security-engineer.md), or their environment variables"
+        )
+    return ", ".join(found) or "none of an app that signs"
+
+
+def _redis(settings: Settings) -> str:
+    if not settings.redis_url:
+        return "PRATIQUE_REDIS_URL is not set: there is no ledger's view here, and no index of verdicts"
+    keys, refused = Path(settings.keys) if settings.keys else None, list[ConfigurationError]()
+    for identity in _READERS:
+        try:
+            client = connect(settings.redis_url, identity, keys, os.environ)
+        except ConfigurationError as error:
+            refused.append(error)
+            continue
+        try:
+            return _view(client, identity)
+        finally:
+            client.close()
+    raise refused[0]
+
+
+def _view(client: Redis, identity: RedisIdentity) -> str:
+    policies = eviction_policies(client, identity)
+    if policies != {"noeviction"}:
+        raise RefusedError(
+            f"Redis may evict the ledger's view (maxmemory-policy {', '.join(sorted(policies))}): set it to noeviction"
+        )
+    pointer = ViewMaintenance(client).pointer()
+    if pointer is None:
+        raise RefusedError("Redis has no ledger's view: start a ledger app, or run `pratique ledger rebuild`")
+    return f"noeviction; view {pointer.namespace}, key generation {pointer.generation}"
 
 
 def _scanner() -> str:

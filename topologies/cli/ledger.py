@@ -37,8 +37,8 @@ from topologies.bootstrap.ledger_client import (
 from topologies.bootstrap.ledger_view import compare, rebuild
 from topologies.cli.arguments import FINGERPRINT, IDENTIFIER, REASON, content_of
 from topologies.cli.ledger_keys import keys
-from topologies.cli.ledger_options import stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.settings import Settings
 
 _OF_REVIEWS: Final = frozenset(

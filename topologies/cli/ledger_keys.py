@@ -28,8 +28,8 @@ from topologies.bootstrap.ledger_generations import (
     switch,
 )
 from topologies.cli.arguments import IDENTIFIER, MAX_CONTENT_BYTES, REASON, text_of
-from topologies.cli.ledger_options import stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 
 COLUMNS: Final = ("generation", "state", "key is here", "entries", "quarantined", "left to carry over")
 

@@ -26,8 +26,8 @@ from topologies.bootstrap.ledger_client import Audited, Intent, change, companio
 from topologies.bootstrap.quarantine import Queued, content_of, queue, rescan
 from topologies.cli import arguments
 from topologies.cli.arguments import IDENTIFIER, REASON
-from topologies.cli.ledger_options import stack_option, stack_settings
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.settings import Settings
 
 COLUMNS: Final = ("tenant", "fingerprint", "state", "found", "verdict", "since", "ends", "counted after")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 
 import click
 
 from topologies.bootstrap.topics import Change, ChangeKind, apply, plan
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.describe import asyncapi, describe
-from topologies.settings import Settings
 
 
 @click.group()
@@ -20,22 +20,24 @@ def topics() -> None:
 
 
 @topics.command("plan")
+@stack_option
 @json_option
 @speaks
-def plan_command(*, as_json: bool) -> None:
+def plan_command(*, stack: Path, as_json: bool) -> None:
     """Show what `apply` would do; exit 1 if it would refuse."""
-    changes = plan(Settings.read(os.environ))
+    changes = plan(stack_settings(stack))
     _show("planned", changes, as_json=as_json)
     if any(change.kind is ChangeKind.REFUSE for change in changes):
         raise SystemExit(int(Exit.NO))
 
 
 @topics.command("apply")
+@stack_option
 @json_option
 @speaks
-def apply_command(*, as_json: bool) -> None:
+def apply_command(*, stack: Path, as_json: bool) -> None:
     """Create topics, mend their configuration, commit start offsets; refuse what would destroy."""
-    _show("done", apply(Settings.read(os.environ)), as_json=as_json)
+    _show("done", apply(stack_settings(stack)), as_json=as_json)
 
 
 @topics.command("describe")
