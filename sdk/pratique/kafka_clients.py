@@ -36,6 +36,16 @@ _FAULTS: Final = (
     ("must be set", "must be set, and suit the others"),
     ("location failed", "the file that it names can't be read, or does not hold what it must"),
 )
+_NOBODY: Final = frozenset(
+    {
+        KafkaError._TRANSPORT,  # noqa: SLF001 - librdkafka's own codes are spelt so
+        KafkaError._TIMED_OUT,  # noqa: SLF001 - the same
+        KafkaError._RESOLVE,  # noqa: SLF001 - the same
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - the same
+    }
+)
+"""What the client says where nobody answered it."""
+
 _Client = TypeVar("_Client")
 
 
@@ -60,6 +70,24 @@ def new_client(
         if cause.code() != KafkaError._INVALID_ARG:  # noqa: SLF001 - librdkafka's own codes are spelt so
             raise KafkaUnavailableError(f"no client of Kafka could be made: {cause.name()}") from None
         raise ConfigurationError(_fault(cause.str(), configuration)) from None
+
+
+def unanswered(configuration: Mapping[str, object], what: str, error: KafkaException) -> str:
+    """Say that the cluster did not answer, and the next step.
+
+    Args:
+        configuration: librdkafka's properties of who asked.
+        what: What was asked for.
+        error: What the client was told.
+    """
+    cause: KafkaError = error.args[0]
+    if cause.code() not in _NOBODY:
+        return f"the cluster did not answer for {what}: {cause.name()}"
+    place = configuration.get("bootstrap.servers", "")
+    return (
+        f"no broker at {place} (PRATIQUE_BOOTSTRAP) answered for {what} ({cause.name()}): is it running, and is it "
+        "asked as it wants to be (PRATIQUE_KAFKA_…)?"
+    )
 
 
 def variable(name: str) -> str:

@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
 from pratique.kafka import message_headers
-from pratique.kafka_clients import new_client
+from pratique.kafka_clients import new_client, unanswered
 
 TIMEOUT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 30.0
@@ -150,8 +150,7 @@ class KafkaLog:
                 self._consumer.close()
                 self._consumer = new_client(Consumer, self._configuration)
                 if isinstance(error, KafkaException):
-                    name = error.args[0].name()
-                    raise UnavailableError(f"the broker does not tell {what}: {name}") from error
+                    raise UnavailableError(unanswered(self._configuration, what, error)) from error
                 raise
 
     def _end_offset(self, partition: int) -> int:

@@ -30,6 +30,11 @@ from topologies.bootstrap.policy import installed_scanner, key_source, policy_st
 from topologies.bootstrap.topics import plan
 from topologies.settings import Settings
 
+BROKER_SECONDS: Final = 5.0
+"""How long an answer of the broker is awaited."""
+
+_Examination = tuple[str, Callable[[], str]]
+
 _READERS: Final = (RedisIdentity.LOOKUP, RedisIdentity.VERIFY, RedisIdentity.MAINTENANCE, RedisIdentity.LEDGER)
 """Identities that can read where the view is; a host has the passwords of its own apps."""
 
@@ -53,16 +58,21 @@ class Examined:
 
 def examine(settings: Settings) -> list[Examined]:
     """Return how everything stands that the apps need."""
-    examinations: list[tuple[str, Callable[[], str]]] = [
+    broker = _examined("broker", lambda: _broker(settings))
+    on_broker: list[_Examination] = [
         ("topics", lambda: _topics(settings)),
         *((f"lag of {app.name}", lambda app=app: _lag(settings, app)) for app in APPS),
+    ]
+    others: list[_Examination] = [
         ("redis", lambda: _redis(settings)),
         ("policy", lambda: _policy(settings)),
         ("keys", lambda: _keys(settings)),
         ("scanner", _scanner),
         ("language models", lambda: _models(settings)),
     ]
-    return [_examined(what, examination) for what, examination in examinations]
+    # Of a broker that is away nothing else can be learnt: each question to it would only wait its time.
+    examinations = [*(on_broker if broker.health is Health.WELL else ()), *others]
+    return [broker, *(_examined(what, examination) for what, examination in examinations)]
 
 
 def _examined(what: str, examination: Callable[[], str]) -> Examined:
@@ -72,6 +82,17 @@ def _examined(what: str, examination: Callable[[], str]) -> Examined:
         return Examined(what, Health.ILL, str(error))
     except PratiqueError as error:
         return Examined(what, Health.UNKNOWN, str(error))
+    except Exception as error:  # noqa: BLE001 - it ends as a row, whatever it is; its text may hold content
+        return Examined(what, Health.UNKNOWN, f"unexpected {type(error).__qualname__}: a fault of this program")
+
+
+def _broker(settings: Settings) -> str:
+    _admin(settings).topics(())
+    return f"{settings.bootstrap} answers"
+
+
+def _admin(settings: Settings) -> KafkaAdmin:
+    return KafkaAdmin(settings.connection, timeout_s=BROKER_SECONDS)
 
 
 def _topics(settings: Settings) -> str:
@@ -82,7 +103,7 @@ def _topics(settings: Settings) -> str:
 
 
 def _lag(settings: Settings, app: Topology) -> str:
-    admin = KafkaAdmin(settings.connection)
+    admin = _admin(settings)
     behind = sum(_behind(admin, app.group, spec.name) for spec in app.sources)
     return f"{behind} records behind"
 

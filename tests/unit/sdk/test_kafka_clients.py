@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 
 from pratique.errors import ConfigurationError, KafkaUnavailableError
 from pratique.kafka import KafkaTransport
-from pratique.kafka_clients import LOG, SELDOM_S, new_client
+from pratique.kafka_clients import LOG, SELDOM_S, new_client, unanswered
 from streams.adapters.kafka_admin import KafkaAdmin
 from streams.adapters.kafka_log import KafkaLog
 from streams.adapters.kafka_outbox import KafkaOutbox
@@ -108,3 +108,17 @@ def test_clients_log_there(tmp_path: Path) -> None:
     made: list[dict[str, Any]] = []
     new_client(made.append, {"ssl.ca.location": str(tmp_path)})
     assert made == [{"ssl.ca.location": str(tmp_path), "logger": LOG}]
+
+
+@pytest.mark.parametrize(
+    "code", [KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._RESOLVE, KafkaError._ALL_BROKERS_DOWN]
+)
+def test_where_nobody_answered_the_address_and_the_next_step_are_told(code: int) -> None:
+    told = unanswered(NOWHERE, "topics", KafkaException(KafkaError(code)))
+    assert told.startswith("no broker at 127.0.0.1:1 (PRATIQUE_BOOTSTRAP) answered for topics")
+    assert "is it running" in told
+
+
+def test_a_refusal_is_told_by_its_name() -> None:
+    told = unanswered(NOWHERE, "topics", KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
+    assert told == "the cluster did not answer for topics: TOPIC_AUTHORIZATION_FAILED"

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from pratique.errors import UnavailableError
 from pratique.keyfiles import write_private_file
-from streams.adapters.kafka_admin import ExistingTopic
+from streams.adapters.kafka_admin import ExistingTopic, KafkaAdmin
 from streams.adapters.language_models import located
 from streams.adapters.policy_development import DevelopmentSet, init_development
 from streams.adapters.policy_source import read_source, write_json
@@ -48,8 +48,10 @@ class Cluster:
     read: int = 7
     lost: set[str] = field(default_factory=set)
     answers: bool = True
+    asked: int = 0
 
     def topics(self, names: tuple[str, ...]) -> dict[str, ExistingTopic]:
+        self.asked += 1
         if not self.answers:
             raise UnavailableError("the cluster does not answer")
         return {name: found for name, found in self.topics_there.items() if name in names}
@@ -65,7 +67,7 @@ class Cluster:
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster()
     for module in (health, topics):
-        monkeypatch.setattr(module, "KafkaAdmin", lambda _: found)
+        monkeypatch.setattr(module, "KafkaAdmin", lambda _, **__: found)
     monkeypatch.setattr(health, "installed_scanner", lambda: SCANNER)
     return found
 
@@ -104,7 +106,7 @@ def test_what_is_as_it_should_be_is_well_and_says_what_it_saw(settings: Settings
     found = rows(settings)
     assert {row.health for row in found.values()} == {Health.WELL}
     lags = [f"lag of {app.name}" for app in APPS]
-    assert list(found) == ["topics", *lags, "redis", "policy", "keys", "scanner", "language models"]
+    assert list(found) == ["broker", "topics", *lags, "redis", "policy", "keys", "scanner", "language models"]
     for app in APPS:
         behind = len(app.sources) * PARTITIONS * 3
         assert found[f"lag of {app.name}"].detail == f"{behind} records behind"
@@ -133,11 +135,42 @@ def test_a_group_that_lost_its_place_is_ill(settings: Settings, cluster: Cluster
     assert (health, f"no committed offset for partitions [0] of {source.name}" in detail) == (Health.ILL, True)
 
 
-def test_a_cluster_that_does_not_answer_is_unknown_and_hides_nothing_else(settings: Settings, cluster: Cluster) -> None:
+def test_a_cluster_that_does_not_answer_is_one_row_asked_once_and_hides_nothing_else(
+    settings: Settings, cluster: Cluster
+) -> None:
     cluster.answers = False
-    found = ill(settings)
-    assert set(found) == {"topics", *(f"lag of {app.name}" for app in APPS)}
-    assert {health for health, _ in found.values()} == {Health.UNKNOWN}
+    found = rows(settings)
+    assert list(found) == ["broker", "redis", "policy", "keys", "scanner", "language models"]
+    assert set(ill(settings)) == {"broker"}
+    assert found["broker"].health is Health.UNKNOWN
+    assert cluster.asked == 2  # by two examinations
+
+
+def test_a_broker_that_is_away_is_named_with_the_next_step(
+    settings: Settings, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cluster.answers
+    monkeypatch.setattr(health, "KafkaAdmin", KafkaAdmin)
+    monkeypatch.setattr(health, "BROKER_SECONDS", 0.2)
+    row = rows(replace(settings, bootstrap="127.0.0.1:1"))["broker"]
+    assert row.health is Health.UNKNOWN
+    assert "no broker at 127.0.0.1:1 (PRATIQUE_BOOTSTRAP)" in row.detail
+    assert "is it running" in row.detail
+
+
+@pytest.mark.parametrize("error", [ValueError("d29yZA"), OSError(13, "d29yZA"), RecursionError()])
+def test_whatever_goes_wrong_is_a_row_without_its_text(
+    settings: Settings, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    assert cluster.answers
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(health, "installed_scanner", broken)
+    row = rows(settings)["scanner"]
+    assert (row.health, type(error).__name__ in row.detail) == (Health.UNKNOWN, True)
+    assert "d29yZA" not in row.detail
 
 
 @pytest.mark.usefixtures("cluster")

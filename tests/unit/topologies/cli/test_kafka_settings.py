@@ -34,6 +34,6 @@ def test_doctor_says_so_row_by_row() -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"], env={"PRATIQUE_KAFKA_FOO_BAR": "d29yZA"})
     assert found.exit_code in {1, 3}, found.exception
     rows = {row["what"]: row for row in json.loads(found.stdout)}
-    assert "PRATIQUE_KAFKA_FOO_BAR" in rows["topics"]["detail"]
-    assert rows["topics"]["health"] == "unknown"
+    assert "PRATIQUE_KAFKA_FOO_BAR" in rows["broker"]["detail"]
+    assert rows["broker"]["health"] == "unknown"
     assert "scanner" in rows
