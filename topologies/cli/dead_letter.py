@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from pratique.keyfiles import write_private_file
 from topologies.bootstrap.dead_letters import DeadLetter, dead_letter_at, dead_letters, replay
 from topologies.cli.output import json_option, print_json, print_table, speaks
 from topologies.cli.stack_options import stack_option, stack_settings
@@ -38,7 +39,7 @@ def list_command(*, code: str | None, stack: Path, as_json: bool) -> None:
 @click.option(
     "--content-to",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the original bytes to this file. They are agent content: keep them where content may be.",
+    help="Write the original bytes to this new file, mode 600. They are agent content: keep them where content may be.",
 )
 @stack_option
 @json_option
@@ -47,8 +48,7 @@ def show_command(*, partition: int, offset: int, content_to: Path | None, stack:
     """Show one dead letter: where it came from, why, and its headers' names."""
     letter = dead_letter_at(stack_settings(stack), partition, offset)
     if content_to is not None:
-        content_to.write_bytes(letter.record.value or b"")
-        content_to.chmod(0o600)
+        write_private_file(content_to, letter.record.value or b"", what="file")
     shown = {**_row(letter), "headers": ", ".join(name for name, _ in letter.original_headers)}
     if as_json:
         print_json(shown)
