@@ -3,7 +3,7 @@
 The contract: an app process ends with status 0 after SIGTERM (drained and committed), 70 when it ended without marking
 a batch, and the usual codes for what an operator has to mend. The supervisor starts each app as a process of its own
 and starts it again when it ends with 70 or is killed; it ends when it is told to, or with the status of an app that an
-operator has to mend.
+operator has to mend. It prints no result, and so has no ``--json``.
 """
 
 from __future__ import annotations

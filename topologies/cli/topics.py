@@ -11,7 +11,7 @@ import click
 from topologies.bootstrap.topics import Change, ChangeKind, apply, plan
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.cli.stack_options import stack_option, stack_settings
-from topologies.describe import asyncapi, describe
+from topologies.describe import asyncapi, describe, described
 
 
 @click.group()
@@ -42,11 +42,14 @@ def apply_command(*, stack: Path, as_json: bool) -> None:
 
 @topics.command("describe")
 @click.option("--asyncapi", "as_asyncapi", is_flag=True, help="As an AsyncAPI 3 document, schemas included.")
+@json_option
 @speaks
-def describe_command(*, as_asyncapi: bool) -> None:
+def describe_command(*, as_asyncapi: bool, as_json: bool) -> None:
     """Print the wiring: which app reads and writes which topic, and each topic's settings; needs no cluster."""
     if as_asyncapi:
         print_json(asyncapi(metadata.version("pratique-streams")))
+    elif as_json:
+        print_json(described())
     else:
         click.echo(describe(), nl=False)
 

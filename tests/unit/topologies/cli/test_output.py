@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Iterator
+from typing import cast
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from pratique.errors import RefusedError
+from topologies.__main__ import main
 from topologies.cli.output import print_json, print_table, shown, speaks
 
 
@@ -124,3 +127,24 @@ def test_what_an_encoding_lacks_is_shown_as_its_escape(encoding: str, monkeypatc
     document, end = json.JSONDecoder().raw_decode(text)
     assert document == {"text": "caf\u00e9 \u6f22 \U0001f600"}
     assert ("\u6f22" if encoding == "utf-8" else "\\u6f22") in text[end:]
+
+
+def commands(group: click.Group, *before: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command there is, by what it is called by."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from commands(found, *before, name)
+        else:
+            yield " ".join((*before, name)), found
+
+
+def test_every_command_that_prints_a_result_has_json() -> None:
+    without = {
+        name
+        for name, found in commands(cast("click.Group", main))
+        if not any("--json" in parameter.opts for parameter in found.params)
+    }
+    assert without == {"run"}
