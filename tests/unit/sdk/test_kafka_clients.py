@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from pratique.errors import ConfigurationError, KafkaUnavailableError
+from pratique.errors import ConfigurationError, KafkaUnavailableError, UnavailableError
 from pratique.kafka import KafkaTransport
 from pratique.kafka_clients import LOG, SELDOM_S, new_client, unanswered
 from streams.adapters.kafka_admin import KafkaAdmin
@@ -122,3 +122,18 @@ def test_where_nobody_answered_the_address_and_the_next_step_are_told(code: int)
 def test_a_refusal_is_told_by_its_name() -> None:
     told = unanswered(NOWHERE, "topics", KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
     assert told == "the cluster did not answer for topics: TOPIC_AUTHORIZATION_FAILED"
+
+
+@pytest.mark.parametrize(
+    ("place", "ask"),
+    [
+        ("kafka_log", lambda: KafkaLog(NOWHERE, "topic", "group").partition_count()),
+        ("ledger_log", lambda: LedgerLog(NOWHERE).partition_count("topic")),
+    ],
+)
+def test_whoever_is_not_answered_names_the_address(
+    place: str, ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"streams.adapters.{place}.TIMEOUT_SECONDS", 0.2)
+    with pytest.raises(UnavailableError, match="PRATIQUE_BOOTSTRAP"):
+        ask()
