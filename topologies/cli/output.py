@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -112,6 +113,8 @@ def _escape_what_is_lacking() -> None:
 
 def _end_unexpectedly(error: Exception) -> NoReturn:
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    if isinstance(error, OSError) and error.errno is not None:
+        kind = f"{kind} ({errno.errorcode.get(error.errno, error.errno)})"
     if os.environ.get("PRATIQUE_LOG_LEVEL") == "DEBUG":
         traceback.print_tb(error.__traceback__)  # files and lines; the error's text may hold content
         hint = "with the lines above"

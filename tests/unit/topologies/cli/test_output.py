@@ -83,6 +83,7 @@ def test_an_error_that_nobody_expected_is_no_answer_and_says_only_what_it_is(
     assert (found.exit_code, found.stdout) == (3, "")
     assert f"unexpected {type(error).__name__}" in found.stderr
     assert TEXT not in found.stderr
+    assert isinstance(error, OSError) == ("(EIO)" in found.stderr)
     assert ("test_output.py" in found.stderr) == (level == "DEBUG")
     assert level == "DEBUG" or found.stderr.count("\n") == 1
 
