@@ -47,8 +47,8 @@ class _LazyGroup(click.Group):
 def main() -> None:
     """Quarantine station for what an LLM agent is about to believe again.
 
-    Settings come from PRATIQUE_* environment variables (docs/guide/operator.md). Exit codes: 0 done; 1 the answer is
-    no; 2 wrong usage; 3 could not find out.
+    Settings come from PRATIQUE_* environment variables (docs/guide/operator.md). Every command has --json, but for run,
+    which prints no result. Exit codes: 0 done; 1 the answer is no; 2 wrong usage; 3 could not find out.
     """
 
 

@@ -35,6 +35,32 @@ def describe() -> str:
     return "\n".join(lines) + "\n"
 
 
+def described() -> Mapping[str, Any]:
+    """Return the facts that ``describe`` tells, for programs."""
+    return {
+        "apps": [
+            {
+                "name": app.name,
+                "group": app.group,
+                "reads": [spec.name for spec in app.sources],
+                "writes": {channel.value: spec.name for channel, spec in app.writes},
+            }
+            for app in APPS
+        ],
+        "topics": [
+            {
+                "name": spec.name,
+                "value": spec.record,
+                "key": spec.key,
+                "writers": list(spec.writers),
+                "configuration": dict(spec.configuration),
+                "content": spec.content,
+            }
+            for spec in TOPICS
+        ],
+    }
+
+
 def asyncapi(version: str) -> Mapping[str, Any]:
     """Return the topics as an AsyncAPI document.
 

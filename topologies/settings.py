@@ -18,6 +18,9 @@ PREFIX: Final = "PRATIQUE_"
 _LEAST: Final[Mapping[str, int]] = {"skew_ms": 0, "quota_per_second": 0, "metrics_port": -1}
 """Smallest value of a number; 1 where it is not named here."""
 
+_KINDS: Final[Mapping[type, str]] = {int: "whole number", float: "number", str: "text"}
+"""What a setting of a type is called."""
+
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "log_level": ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
     "ledger_lost_reviews": ("refuse", "accept"),
@@ -129,7 +132,10 @@ class Settings:
         """
         value = str(getattr(self, name))
         if not value:
-            raise ConfigurationError(f"{PREFIX}{name.upper()} is not set; see `pratique doctor`")
+            raise ConfigurationError(
+                f"{PREFIX}{name.upper()} is not set: export it (docs/guide/operator.md, Running the apps), or name "
+                "with --stack what `make up` left"
+            )
         return value
 
     def path(self, name: str) -> Path:
@@ -147,7 +153,7 @@ def _parsed(name: str, text: str, kind: type) -> object:
     try:
         value = parsers[kind](text)
     except ValueError:
-        raise ConfigurationError(f"{variable} is not a {kind.__name__}") from None
+        raise ConfigurationError(f"{variable} is no {_KINDS[kind]}") from None
     if isinstance(value, int | float) and not _LEAST.get(name, 1) <= value < math.inf:
         raise ConfigurationError(f"{variable} is not a number of at least {_LEAST.get(name, 1)}")
     if isinstance(value, str) and value not in _WORDS.get(name, (value,)):

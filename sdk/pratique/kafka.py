@@ -10,7 +10,6 @@ It does not create topics, and does not fork: make one after the fork.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +22,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from pratique.contract.signing import Headers
 from pratique.contract.topics import MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
 from pratique.errors import KafkaUnavailableError, TooLargeError
+from pratique.kafka_clients import LOG, new_client
 from pratique.transport import Received
-
-_LOG: Final = logging.getLogger("pratique.kafka")
 
 GROUP_ID: Final = "pratique-client"
 """librdkafka wants a group's name even where no group is joined; ACLs need not allow it."""
@@ -84,7 +82,8 @@ class KafkaTransport:
 
     def subscribe(self, topics: Sequence[str]) -> KafkaSubscription:
         """Return a subscription from the end onwards; see ``Transport.subscribe``."""
-        consumer = Consumer(
+        consumer = new_client(
+            Consumer,
             {
                 **self._shared,
                 "group.id": GROUP_ID,
@@ -94,7 +93,6 @@ class KafkaTransport:
                 # Where retention overtook the position, what is left is still to be read.
                 "auto.offset.reset": "earliest",
             },
-            logger=_LOG,
         )
         try:
             return KafkaSubscription(consumer, topics)
@@ -117,7 +115,8 @@ class KafkaTransport:
             if self._closed.is_set():
                 raise KafkaUnavailableError("the transport is closed")
             if self._producer is None:
-                self._producer = Producer(
+                self._producer = new_client(
+                    Producer,
                     {
                         **self._shared,
                         "enable.idempotence": True,
@@ -127,7 +126,6 @@ class KafkaTransport:
                         "message.max.bytes": MAX_REQUEST_BYTES + MAX_ENVELOPE_BYTES,
                         "message.timeout.ms": self._delivery_timeout_ms,
                     },
-                    logger=_LOG,
                 )
             if self._deliveries is None:
                 self._deliveries = threading.Thread(
@@ -193,7 +191,7 @@ class KafkaSubscription:
             return Received(str(message.topic()), message.key(), message.value(), message_headers(message))
         if error.fatal():
             raise KafkaUnavailableError(f"the verdict topics can't be read any more: {error.name()}")
-        _LOG.info("reading verdicts: %s", error.name())
+        LOG.info("reading verdicts: %s", error.name())
         return None
 
     def _partitions(self, topic: str) -> list[int]:
@@ -226,7 +224,7 @@ class KafkaSubscription:
         try:
             present = {(topic, partition) for topic in self._topics for partition in self._partitions(topic)}
         except KafkaUnavailableError as error:
-            _LOG.info("looking for new partitions: %s", error)
+            LOG.info("looking for new partitions: %s", error)
             return
         added = sorted(present - self._assigned)
         if added:

@@ -58,19 +58,26 @@ def read_private_file(path: Path) -> bytes:
     return content
 
 
-def write_private_file(path: Path, content: bytes) -> None:
-    """Write a new file that only its owner can read; an existing one is never overwritten.
+def write_private_file(path: Path, content: bytes, *, what: str = "key file") -> None:
+    """Write a new file that only its owner can read, ever; an existing one is never overwritten, nor a link followed.
+
+    Args:
+        path: The file.
+        content: What it is to hold.
+        what: What it is called where it can't be written.
 
     Raises:
         ConfigurationError: It exists, or can't be written.
     """
     try:
         path.parent.mkdir(mode=PRIVATE_DIRECTORY_MODE, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+        descriptor = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
+        )
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
     except OSError as error:
-        raise ConfigurationError(f"key file {path} can't be written: {error.strerror}") from None
+        raise ConfigurationError(f"{what} {path} can't be written: {error.strerror}") from None
 
 
 def load_ed25519(path: Path) -> Ed25519Signer:

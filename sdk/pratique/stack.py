@@ -103,7 +103,7 @@ class Stack:
             ConfigurationError: Neither says where a part is, or the file is damaged.
         """
         env = os.environ if environment is None else environment
-        facts = _facts(Path(stack_file))
+        facts = stack_facts(Path(stack_file))
 
         def setting(name: str) -> str:
             value = env.get(PREFIX + name.upper()) or facts.get(name) or ""
@@ -189,7 +189,12 @@ class Stack:
         return tuple(load_ed25519(file) for file in files)
 
 
-def _facts(file: Path) -> Mapping[str, object]:
+def stack_facts(file: Path) -> Mapping[str, object]:
+    """Return what ``stack.json`` says; nothing where there is no such file.
+
+    Raises:
+        ConfigurationError: It can't be read, or is damaged.
+    """
     try:
         value = parse_json(file.read_bytes())
     except FileNotFoundError:

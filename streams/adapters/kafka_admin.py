@@ -25,6 +25,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # re-exported 
 )
 
 from pratique.errors import UnavailableError
+from pratique.kafka_clients import new_client, unanswered
 
 TIMEOUT_SECONDS: Final = 30.0
 ATTEMPT_SECONDS: Final = 10.0
@@ -75,11 +76,17 @@ class KafkaAdmin:
 
     Args:
         configuration: librdkafka properties of the connection.
+        timeout_s: How long an answer may take, in seconds.
+
+    Raises:
+        ConfigurationError: librdkafka refuses them.
     """
 
-    def __init__(self, configuration: Mapping[str, str]) -> None:
+    def __init__(self, configuration: Mapping[str, str], *, timeout_s: float = TIMEOUT_SECONDS) -> None:
+        self._timeout_s = timeout_s
+        self._attempt_s = min(ATTEMPT_SECONDS, timeout_s)
         self._configuration: dict[str, str | int | float | bool] = dict(configuration)
-        self._client = AdminClient(self._configuration)
+        self._client = new_client(AdminClient, self._configuration)
 
     def topics(self, names: tuple[str, ...]) -> dict[str, ExistingTopic]:
         """Return those of the named topics that exist.
@@ -88,16 +95,16 @@ class KafkaAdmin:
             UnavailableError: The cluster does not answer.
         """
         try:
-            listed = self._asked(lambda client: client.list_topics(timeout=ATTEMPT_SECONDS)).topics
+            listed = self._asked(lambda client: client.list_topics(timeout=self._attempt_s)).topics
             present = [name for name in names if name in listed and listed[name].error is None]
             resources = [ConfigResource(ResourceType.TOPIC, name) for name in present]
-            described = self._asked(lambda client: _described(client, resources))
+            described = self._asked(lambda client: _described(client, resources, self._attempt_s))
             found = {}
             for resource, entries in described.items():
                 configuration = {name: str(entry.value) for name, entry in entries.items() if entry.value is not None}
                 found[resource.name] = ExistingTopic(len(listed[resource.name].partitions), configuration)
         except KafkaException as error:
-            raise _unavailable("topics", error) from error
+            raise self._unavailable("topics", error) from error
         return found
 
     def create(self, name: str, partitions: int, replication: int, configuration: Mapping[str, str]) -> None:
@@ -109,9 +116,9 @@ class KafkaAdmin:
         new = NewTopic(name, partitions, replication, config=dict(configuration))
         try:
             self._create(new)
-            _settled(lambda: self._told(name))
+            self._settled(lambda: self._told(name))
         except KafkaException as error:
-            raise _unavailable(f"creation of {name}", error) from error
+            raise self._unavailable(f"creation of {name}", error) from error
 
     def _create(self, new: NewTopic) -> None:
         attempts = 0
@@ -120,7 +127,7 @@ class KafkaAdmin:
             nonlocal attempts
             attempts += 1
             try:
-                _outcomes(client.create_topics([new], request_timeout=ATTEMPT_SECONDS))
+                _outcomes(client.create_topics([new], request_timeout=self._attempt_s))
             except KafkaException as error:
                 # The answer to an attempt before this one may have been lost, but not what it did.
                 if attempts == 1 or error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
@@ -129,7 +136,7 @@ class KafkaAdmin:
         self._asked(request)
 
     def _told(self, name: str) -> None:
-        found = self._asked(lambda client: client.list_topics(name, timeout=ATTEMPT_SECONDS)).topics[name]
+        found = self._asked(lambda client: client.list_topics(name, timeout=self._attempt_s)).topics[name]
         if found.error is not None or not found.partitions:
             raise KafkaException(found.error or KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
 
@@ -145,10 +152,10 @@ class KafkaAdmin:
         resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
         try:
             self._asked(
-                lambda client: _outcomes(client.incremental_alter_configs([resource], request_timeout=ATTEMPT_SECONDS))
+                lambda client: _outcomes(client.incremental_alter_configs([resource], request_timeout=self._attempt_s))
             )
         except KafkaException as error:
-            raise _unavailable(f"configuration of {name}", error) from error
+            raise self._unavailable(f"configuration of {name}", error) from error
 
     def committed(self, group: str, topic: str, partitions: int) -> dict[int, int]:
         """Return a group's committed offsets by partition; partitions without one are left out.
@@ -157,11 +164,11 @@ class KafkaAdmin:
             UnavailableError: The cluster does not answer.
         """
         asked = [TopicPartition(topic, number) for number in range(partitions)]
-        consumer = Consumer({"group.id": group, "enable.auto.commit": False, **self._configuration})
+        consumer = self._consumer(group)
         try:
-            answers = _settled(lambda: consumer.committed(asked, TIMEOUT_SECONDS))
+            answers = self._settled(lambda: consumer.committed(asked, self._timeout_s))
         except KafkaException as error:
-            raise _unavailable(f"committed offsets of {group}", error) from error
+            raise self._unavailable(f"committed offsets of {group}", error) from error
         finally:
             consumer.close()
         return {int(item.partition): int(item.offset) for item in answers if item.offset >= 0}
@@ -172,14 +179,15 @@ class KafkaAdmin:
         Raises:
             UnavailableError: The cluster does not answer.
         """
-        consumer = Consumer({"group.id": "pratique.none", "enable.auto.commit": False, **self._configuration})
+        consumer = self._consumer("pratique.none")
+
+        def ends(place: TopicPartition) -> tuple[int, int]:
+            return self._settled(lambda: consumer.get_watermark_offsets(place, self._timeout_s))
+
         try:
-            return {
-                place.partition: _settled(lambda place=place: consumer.get_watermark_offsets(place, TIMEOUT_SECONDS))  # type: ignore[misc]
-                for place in (TopicPartition(topic, number) for number in range(partitions))
-            }
+            return {number: ends(TopicPartition(topic, number)) for number in range(partitions)}
         except KafkaException as error:
-            raise _unavailable(f"offsets of {topic}", error) from error
+            raise self._unavailable(f"offsets of {topic}", error) from error
         finally:
             consumer.close()
 
@@ -191,18 +199,24 @@ class KafkaAdmin:
         """
         places = [TopicPartition(topic, number, offset) for number, offset in offsets.items()]
         try:
-            _settled(lambda: self._commit(ConsumerGroupTopicPartitions(group, places)))
+            self._settled(lambda: self._commit(ConsumerGroupTopicPartitions(group, places)))
         except KafkaException as error:
-            raise _unavailable(f"offsets of {group}", error) from error
+            raise self._unavailable(f"offsets of {group}", error) from error
 
     def _commit(self, request: ConsumerGroupTopicPartitions) -> None:
         answers = self._asked(
-            lambda client: _outcomes(client.alter_consumer_group_offsets([request], request_timeout=ATTEMPT_SECONDS))
+            lambda client: _outcomes(client.alter_consumer_group_offsets([request], request_timeout=self._attempt_s))
         )
         for answer in answers:
             for place in answer.topic_partitions:
                 if place.error is not None:
                     raise KafkaException(place.error)
+
+    def _unavailable(self, what: str, error: KafkaException) -> UnavailableError:
+        return UnavailableError(unanswered(self._configuration, what, error))
+
+    def _consumer(self, group: str) -> Consumer:
+        return new_client(Consumer, {"group.id": group, "enable.auto.commit": False, **self._configuration})
 
     def _asked(self, call: Callable[[AdminClient], _T]) -> _T:
         """Return what a request comes to; where a connection gets no answer, ask over a fresh one.
@@ -213,7 +227,7 @@ class KafkaAdmin:
         Raises:
             KafkaException: No connection got an answer in time, or the answer is a refusal.
         """
-        until = time.monotonic() + TIMEOUT_SECONDS
+        until = time.monotonic() + self._timeout_s
         while True:
             try:
                 return call(self._client)
@@ -221,36 +235,33 @@ class KafkaAdmin:
                 if error.args[0].code() not in _UNANSWERED or time.monotonic() > until:
                     raise
             time.sleep(RETRY_SECONDS)
-            self._client = AdminClient(self._configuration)
+            self._client = new_client(AdminClient, self._configuration)
+
+    def _settled(self, call: Callable[[], _T]) -> _T:
+        """Return what a call comes to once its coordinator or leader is there.
+
+        Raises:
+            KafkaException: It fails for another reason, or there is none in time.
+        """
+        until = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                return call()
+            except KafkaException as error:
+                if error.args[0].code() not in _PASSING or time.monotonic() > until:
+                    raise
+            time.sleep(RETRY_SECONDS)
 
 
-def _described(client: AdminClient, resources: list[ConfigResource]) -> dict[ConfigResource, Mapping[str, ConfigEntry]]:
+def _described(
+    client: AdminClient, resources: list[ConfigResource], timeout_s: float
+) -> dict[ConfigResource, Mapping[str, ConfigEntry]]:
     if not resources:
         return {}
-    asked = client.describe_configs(resources, request_timeout=ATTEMPT_SECONDS)
+    asked = client.describe_configs(resources, request_timeout=timeout_s)
     return {resource: future.result() for resource, future in asked.items()}
 
 
 def _outcomes(asked: Mapping[Any, Future[_T]]) -> list[_T]:
     """Return what every part of a request came to; the client bounds the time itself."""
     return [future.result() for future in asked.values()]
-
-
-def _settled(call: Callable[[], _T]) -> _T:
-    """Return what a call comes to once its coordinator or leader is there.
-
-    Raises:
-        KafkaException: It fails for another reason, or there is none in time.
-    """
-    until = time.monotonic() + TIMEOUT_SECONDS
-    while True:
-        try:
-            return call()
-        except KafkaException as error:
-            if error.args[0].code() not in _PASSING or time.monotonic() > until:
-                raise
-        time.sleep(RETRY_SECONDS)
-
-
-def _unavailable(what: str, error: KafkaException) -> UnavailableError:
-    return UnavailableError(f"the cluster did not answer for {what}: {error.args[0].name()}")

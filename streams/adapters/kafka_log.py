@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
 from pratique.kafka import message_headers
+from pratique.kafka_clients import new_client, unanswered
 
 TIMEOUT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 30.0
@@ -45,6 +46,9 @@ class KafkaLog:
         configuration: librdkafka properties of the connection.
         topic: The topic.
         group: The group whose committed offsets are meant.
+
+    Raises:
+        ConfigurationError: librdkafka refuses the properties.
     """
 
     def __init__(self, configuration: Mapping[str, str], topic: str, group: str) -> None:
@@ -60,7 +64,7 @@ class KafkaLog:
             "fetch.wait.max.ms": 10,
             **configuration,
         }
-        self._consumer = Consumer(self._configuration)
+        self._consumer = new_client(Consumer, self._configuration)
 
     def partition_count(self) -> int:
         """Return the topic's number of partitions.
@@ -144,10 +148,9 @@ class KafkaLog:
                 yield
             except (KafkaException, UnavailableError) as error:
                 self._consumer.close()
-                self._consumer = Consumer(self._configuration)
+                self._consumer = new_client(Consumer, self._configuration)
                 if isinstance(error, KafkaException):
-                    name = error.args[0].name()
-                    raise UnavailableError(f"the broker does not tell {what}: {name}") from error
+                    raise UnavailableError(unanswered(self._configuration, what, error)) from error
                 raise
 
     def _end_offset(self, partition: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from pratique.errors import RefusedError, UnavailableError
+from pratique.kafka_clients import new_client
 from streams.application.ports.log import Channel, Output
 
 MAX_MESSAGE_BYTES: Final = 6 * 1024 * 1024
@@ -48,7 +49,8 @@ class KafkaOutbox:
     def __init__(self, configuration: Mapping[str, str], topics: Mapping[Channel, str]) -> None:
         self._topics = dict(topics)
         self._failures: list[KafkaError] = []
-        self._producer = Producer(
+        self._producer = new_client(
+            Producer,
             {
                 "enable.idempotence": True,
                 "acks": "all",
@@ -61,7 +63,7 @@ class KafkaOutbox:
                 "queue.buffering.max.kbytes": 256 * 1024,
                 "message.timeout.ms": int(FLUSH_SECONDS * 1000),
                 **configuration,
-            }
+            },
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="outbox")
 

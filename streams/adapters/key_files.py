@@ -81,6 +81,14 @@ class KeyFiles:
         keys += [parse_mac(*item) for item in self._variable(variable, decode=False)]
         return _at_least_one(keys, f"MAC key of role {role.value}", folder, variable)
 
+    def has(self, role: KeyRole | MacRole) -> bool:
+        """Tell whether there is a key of a role that is not a tenant's, readable or not."""
+        if isinstance(role, MacRole):
+            folder = mac_directory(self._directory, role) if self._directory else None
+            return bool(_files(folder, "key") or self._environment.get(f"PRATIQUE_MAC_{role.name}"))
+        folder = signer_directory(self._directory, role) if self._directory else None
+        return bool(_files(folder, "pem") or self._environment.get(f"PRATIQUE_KEY_{role.name}"))
+
     def _variable(self, name: str, *, decode: bool = True) -> Iterator[tuple[bytes, str, str]]:
         where = f"environment variable {name}"
         for item in self._environment.get(name, "").split():

@@ -18,6 +18,7 @@ from typing import Final, TypeVar, cast
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from pratique.errors import UnavailableError
+from pratique.kafka_clients import new_client, unanswered
 from streams.adapters.kafka_log import ReadRecord, read_record
 
 LOG: Final = logging.getLogger(__name__)
@@ -67,9 +68,10 @@ class LedgerLog:
             "fetch.wait.max.ms": 10,  # what stands at a partition's end is a marker, which is passed by the next fetch
             **configuration,
         }
-        self._reader = Consumer({**common, "isolation.level": "read_committed"})
+        self._configuration = configuration
+        self._reader = new_client(Consumer, {**common, "isolation.level": "read_committed"})
         # Asked for ends alone: the end of a reader of committed records stands before the first open transaction.
-        self._witness = Consumer({**common, "isolation.level": "read_uncommitted"})
+        self._witness = new_client(Consumer, {**common, "isolation.level": "read_uncommitted"})
 
     def partition_count(self, topic: str) -> int:
         """Return a topic's number of partitions.
@@ -80,7 +82,7 @@ class LedgerLog:
         try:
             metadata = self._reader.list_topics(topic, TIMEOUT_SECONDS).topics[topic]
         except KafkaException as error:
-            raise UnavailableError(f"the broker does not tell of {topic}: {error.args[0].name()}") from error
+            raise UnavailableError(unanswered(self._configuration, topic, error)) from error
         if metadata.error is not None or not metadata.partitions:
             raise UnavailableError(f"topic {topic} does not exist; run `pratique topics apply`")
         return len(metadata.partitions)

@@ -29,6 +29,7 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 
 from pratique.contract.trust import TrustTarget
 from pratique.errors import RefusedError, UnavailableError
+from pratique.kafka_clients import new_client
 from streams.adapters.kafka_log import ReadRecord, read_record
 from streams.adapters.kafka_outbox import MAX_MESSAGE_BYTES
 from streams.adapters.ledger_log import LedgerLog, StoppingError, bear
@@ -153,7 +154,8 @@ class LedgerWriter:
         self._fence: Any = None
         self._log = LedgerLog(configuration, is_stopping)
         self._partition_count = self._agreed_count()
-        self._consumer = Consumer(
+        self._consumer = new_client(
+            Consumer,
             {
                 "group.id": group,
                 "enable.auto.commit": False,
@@ -164,9 +166,10 @@ class LedgerWriter:
                 "heartbeat.interval.ms": times.session_timeout_ms // 5,
                 "max.poll.interval.ms": 24 * 60 * 60 * 1000,  # reading a large ledger is no failure
                 **configuration,
-            }
+            },
         )
-        self._producer = Producer(
+        self._producer = new_client(
+            Producer,
             {
                 "transactional.id": transactional_id,
                 "transaction.timeout.ms": times.transaction_timeout_ms,
@@ -175,7 +178,7 @@ class LedgerWriter:
                 "message.max.bytes": MAX_MESSAGE_BYTES,
                 "partitioner": "murmur2_random",
                 **configuration,
-            }
+            },
         )
 
     def run(self) -> None:

@@ -5,16 +5,23 @@ The contract: every examination ends as a row, whatever goes wrong in it; it cha
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Final
+
+from redis import Redis
 
 from pratique.contract.trust import KeyRole, MacRole
 from pratique.errors import ConfigurationError, PratiqueError, RefusedError
 from streams.adapters.kafka_admin import KafkaAdmin
+from streams.adapters.redis_connect import RedisIdentity, connect
+from streams.adapters.redis_health import eviction_policies
+from streams.adapters.redis_ledger import ViewMaintenance
 from streams.adapters.tuf_store import TufPolicyStore
 from streams.application.ports.policy import Freshness
 from topologies.apps import APPS, Topology
@@ -22,6 +29,14 @@ from topologies.bootstrap.language_models import published, verify_models
 from topologies.bootstrap.policy import installed_scanner, key_source, policy_store, warnings
 from topologies.bootstrap.topics import plan
 from topologies.settings import Settings
+
+BROKER_SECONDS: Final = 5.0
+"""How long an answer of the broker is awaited."""
+
+_Examination = tuple[str, Callable[[], str]]
+
+_READERS: Final = (RedisIdentity.LOOKUP, RedisIdentity.VERIFY, RedisIdentity.MAINTENANCE, RedisIdentity.LEDGER)
+"""Identities that can read where the view is; a host has the passwords of its own apps."""
 
 
 class Health(Enum):
@@ -43,15 +58,21 @@ class Examined:
 
 def examine(settings: Settings) -> list[Examined]:
     """Return how everything stands that the apps need."""
-    examinations: list[tuple[str, Callable[[], str]]] = [
+    broker = _examined("broker", lambda: _broker(settings))
+    on_broker: list[_Examination] = [
         ("topics", lambda: _topics(settings)),
         *((f"lag of {app.name}", lambda app=app: _lag(settings, app)) for app in APPS),
+    ]
+    others: list[_Examination] = [
+        ("redis", lambda: _redis(settings)),
         ("policy", lambda: _policy(settings)),
         ("keys", lambda: _keys(settings)),
         ("scanner", _scanner),
         ("language models", lambda: _models(settings)),
     ]
-    return [_examined(what, examination) for what, examination in examinations]
+    # Of a broker that is away nothing else can be learnt: each question to it would only wait its time.
+    examinations = [*(on_broker if broker.health is Health.WELL else ()), *others]
+    return [broker, *(_examined(what, examination) for what, examination in examinations)]
 
 
 def _examined(what: str, examination: Callable[[], str]) -> Examined:
@@ -61,6 +82,17 @@ def _examined(what: str, examination: Callable[[], str]) -> Examined:
         return Examined(what, Health.ILL, str(error))
     except PratiqueError as error:
         return Examined(what, Health.UNKNOWN, str(error))
+    except Exception as error:  # noqa: BLE001 - it ends as a row, whatever it is; its text may hold content
+        return Examined(what, Health.UNKNOWN, f"unexpected {type(error).__qualname__}: a fault of this program")
+
+
+def _broker(settings: Settings) -> str:
+    _admin(settings).topics(())
+    return f"{settings.bootstrap} answers"
+
+
+def _admin(settings: Settings) -> KafkaAdmin:
+    return KafkaAdmin(settings.connection, timeout_s=BROKER_SECONDS)
 
 
 def _topics(settings: Settings) -> str:
@@ -71,7 +103,7 @@ def _topics(settings: Settings) -> str:
 
 
 def _lag(settings: Settings, app: Topology) -> str:
-    admin = KafkaAdmin(settings.connection)
+    admin = _admin(settings)
     behind = sum(_behind(admin, app.group, spec.name) for spec in app.sources)
     return f"{behind} records behind"
 
@@ -116,10 +148,46 @@ def _store(settings: Settings) -> Iterator[TufPolicyStore]:
 
 
 def _keys(settings: Settings) -> str:
-    source = key_source(Path(settings.keys) if settings.keys else None)
-    found = [f"{len(source.signers(KeyRole.GATE))} gate"]
-    found.extend(f"{len(source.mac_signers(role))} {role.value}" for role in MacRole)
-    return ", ".join(found)
+    """Judge the keys that are here: each host has those of its own apps, and no other."""
+    directory = Path(settings.keys) if settings.keys else None
+    source = key_source(directory)
+    found = [f"{len(source.signers(KeyRole.GATE))} gate"] if source.has(KeyRole.GATE) else []
+    found.extend(f"{len(source.mac_signers(role))} {role.value}" for role in MacRole if source.has(role))
+    if not found and (directory is None or not directory.is_dir() or not any(directory.iterdir())):
+        raise ConfigurationError(
+            "no key is here: expected the key directory of this host's apps in PRATIQUE_KEYS "
+            "(docs/guide/security-engineer.md), or their environment variables"
+        )
+    return ", ".join(found) or "none of an app that signs"
+
+
+def _redis(settings: Settings) -> str:
+    if not settings.redis_url:
+        return "PRATIQUE_REDIS_URL is not set: there is no ledger's view here, and no index of verdicts"
+    keys, refused = Path(settings.keys) if settings.keys else None, list[ConfigurationError]()
+    for identity in _READERS:
+        try:
+            client = connect(settings.redis_url, identity, keys, os.environ)
+        except ConfigurationError as error:
+            refused.append(error)
+            continue
+        try:
+            return _view(client, identity)
+        finally:
+            client.close()
+    raise refused[0]
+
+
+def _view(client: Redis, identity: RedisIdentity) -> str:
+    policies = eviction_policies(client, identity)
+    if policies != {"noeviction"}:
+        raise RefusedError(
+            f"Redis may evict the ledger's view (maxmemory-policy {', '.join(sorted(policies))}): set it to noeviction"
+        )
+    pointer = ViewMaintenance(client).pointer()
+    if pointer is None:
+        raise RefusedError("Redis has no ledger's view: start a ledger app, or run `pratique ledger rebuild`")
+    return f"noeviction; view {pointer.namespace}, key generation {pointer.generation}"
 
 
 def _scanner() -> str:

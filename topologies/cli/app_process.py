@@ -9,6 +9,7 @@ A module of its own, imported on use: a supervisor needs none of what an app loa
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -23,7 +24,7 @@ from typing import Final
 import uvloop
 from mode import Worker
 
-from pratique.errors import RefusedError, UnavailableError
+from pratique.errors import ConfigurationError, RefusedError, UnavailableError
 from topologies.apps import StepKind, Topology
 from topologies.bootstrap.ledger import RunningLedger, make_ledger
 from topologies.bootstrap.steps import Running, make_step
@@ -65,7 +66,11 @@ def _log_to_stderr(topology: Topology, settings: Settings) -> None:
 
 def _run_here(topology: Topology, settings: Settings) -> None:
     running = _made(topology, settings)
-    _serve_metrics(running, settings)
+    try:
+        _serve_metrics(running, settings)
+    except ConfigurationError:
+        running.close()
+        raise
     app = build(topology, settings, running.step, running.warm, lambda: _ready(settings))
     _collect_seldom()
     asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())  # the consumer's thread makes a loop of its own
@@ -118,7 +123,11 @@ def _run_ledger(topology: Topology, settings: Settings) -> None:
             stopping.wait(WAIT_SECONDS)
     if running is None:
         return
-    _serve_metrics(running, settings)
+    try:
+        _serve_metrics(running, settings)
+    except ConfigurationError:
+        running.close()
+        raise
     _collect_seldom()  # a ledger's entries are made by the million while it is loaded
     try:
         running.writer.run()
@@ -137,9 +146,27 @@ def _loaded(settings: Settings) -> None:
 
 
 def _serve_metrics(running: Running | RunningLedger, settings: Settings) -> None:
-    if settings.metrics_port >= 0:
+    """Serve metrics where they are to be served.
+
+    Raises:
+        ConfigurationError: They can't be, at that address and port.
+    """
+    if settings.metrics_port < 0:
+        return
+    place = f"{settings.metrics_host}:{settings.metrics_port}"
+    try:
         port = running.metrics.serve(settings.metrics_host, settings.metrics_port)
-        LOG.info("metrics at %s:%d", settings.metrics_host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(
+                f"port {settings.metrics_port} is taken: PRATIQUE_METRICS_PORT expects a free one, 0 for any, or -1"
+            ) from None
+        raise ConfigurationError(
+            f"metrics can't be served at {place} ({error.strerror}): PRATIQUE_METRICS_HOST, PRATIQUE_METRICS_PORT"
+        ) from None
+    except OverflowError:
+        raise ConfigurationError(f"PRATIQUE_METRICS_PORT is no port: {settings.metrics_port}") from None
+    LOG.info("metrics at %s:%d", settings.metrics_host, port)
 
 
 def _instance(topology: Topology) -> str:

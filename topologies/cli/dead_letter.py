@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
+from pratique.keyfiles import write_private_file
 from topologies.bootstrap.dead_letters import DeadLetter, dead_letter_at, dead_letters, replay
 from topologies.cli.output import json_option, print_json, print_table, speaks
-from topologies.settings import Settings
+from topologies.cli.stack_options import stack_option, stack_settings
 
 COLUMNS = ("at", "code", "topic", "partition", "offset", "first-seen", "bytes")
 
@@ -21,11 +21,12 @@ def dead_letter() -> None:
 
 @dead_letter.command("list")
 @click.option("--code", help="Only letters with this reason code.")
+@stack_option
 @json_option
 @speaks
-def list_command(*, code: str | None, as_json: bool) -> None:
+def list_command(*, code: str | None, stack: Path, as_json: bool) -> None:
     """List dead letters; content is not shown."""
-    found = [item for item in dead_letters(Settings.read(os.environ)) if code in {None, item.stated.get("code")}]
+    found = [item for item in dead_letters(stack_settings(stack)) if code in {None, item.stated.get("code")}]
     if as_json:
         print_json([_row(item) for item in found])
     else:
@@ -38,16 +39,16 @@ def list_command(*, code: str | None, as_json: bool) -> None:
 @click.option(
     "--content-to",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the original bytes to this file. They are agent content: keep them where content may be.",
+    help="Write the original bytes to this new file, mode 600. They are agent content: keep them where content may be.",
 )
+@stack_option
 @json_option
 @speaks
-def show_command(*, partition: int, offset: int, content_to: Path | None, as_json: bool) -> None:
+def show_command(*, partition: int, offset: int, content_to: Path | None, stack: Path, as_json: bool) -> None:
     """Show one dead letter: where it came from, why, and its headers' names."""
-    letter = dead_letter_at(Settings.read(os.environ), partition, offset)
+    letter = dead_letter_at(stack_settings(stack), partition, offset)
     if content_to is not None:
-        content_to.write_bytes(letter.record.value or b"")
-        content_to.chmod(0o600)
+        write_private_file(content_to, letter.record.value or b"", what="file")
     shown = {**_row(letter), "headers": ", ".join(name for name, _ in letter.original_headers)}
     if as_json:
         print_json(shown)
@@ -58,11 +59,12 @@ def show_command(*, partition: int, offset: int, content_to: Path | None, as_jso
 @dead_letter.command("replay")
 @click.argument("partition", type=int)
 @click.argument("offset", type=int)
+@stack_option
 @json_option
 @speaks
-def replay_command(*, partition: int, offset: int, as_json: bool) -> None:
+def replay_command(*, partition: int, offset: int, stack: Path, as_json: bool) -> None:
     """Publish one dead letter again where it came from."""
-    settings = Settings.read(os.environ)
+    settings = stack_settings(stack)
     topic = replay(settings, dead_letter_at(settings, partition, offset))
     if as_json:
         print_json({"published_to": topic})

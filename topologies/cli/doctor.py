@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
 import click
 
 from topologies.bootstrap.health import Health, examine
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
-from topologies.settings import Settings
+from topologies.cli.stack_options import stack_option, stack_settings
 
 
 @click.command()
+@stack_option
 @json_option
 @speaks
-def doctor(*, as_json: bool) -> None:
-    """Look at broker, topics, lag, policy, keys and scanner; exit 1 if something is ill, 3 if it could not be seen."""
-    rows = examine(Settings.read(os.environ))
+def doctor(*, stack: Path, as_json: bool) -> None:
+    """Look at topics, lag, Redis, policy, keys and scanner; exit 1 if something is ill, 3 if it could not be seen."""
+    rows = examine(stack_settings(stack))
     if as_json:
         print_json([{"what": row.what, "health": row.health.value, "detail": row.detail} for row in rows])
     else:

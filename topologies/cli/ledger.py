@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -20,7 +20,7 @@ from rich.progress import Progress
 
 from pratique.contract.canonical import JsonValue
 from pratique.contract.reasons import REASONS, ReasonCode
-from pratique.errors import ConfigurationError, MalformedError, UnavailableError
+from pratique.errors import ConfigurationError, UnavailableError
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from streams.domain.quarantine.record import Action
 from topologies.bootstrap.ledger_client import (
@@ -35,9 +35,10 @@ from topologies.bootstrap.ledger_client import (
     located,
 )
 from topologies.bootstrap.ledger_view import compare, rebuild
+from topologies.cli.arguments import FINGERPRINT, IDENTIFIER, REASON, content_of
 from topologies.cli.ledger_keys import keys
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES, ONLY_LINKED, stack_option, stack_settings
-from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.output import ONLY_LINKED, Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.settings import Settings
 
 _OF_REVIEWS: Final = frozenset(
@@ -65,8 +66,10 @@ def _about(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say which entry is meant."""
     options: list[Any] = [
         click.argument("content", type=click.File("rb"), required=False),
-        click.option("--fingerprint", help="The fingerprint itself, where the content is not at hand."),
-        click.option("--tenant", help="The tenant it concerns."),
+        click.option(
+            "--fingerprint", type=FINGERPRINT, help="The fingerprint itself, where the content is not at hand."
+        ),
+        click.option("--tenant", type=IDENTIFIER, help="The tenant it concerns."),
         click.option("--global", "everyone", is_flag=True, help="It concerns every tenant."),
         stack_option,
     ]
@@ -78,11 +81,17 @@ def _about(command: Callable[..., None]) -> Callable[..., None]:
 def _intended(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say why, and who."""
     options: list[Any] = [
-        click.option("--incident", required=True, help="Id of the incident it belongs to."),
-        click.option("--reason", required=True, help="Why, in words that are kept for good; no content."),
-        click.option("--actor", help="Who; the signing key's id by default."),
-        click.option("--authentication-event", help="Id of the sign-in it was decided under; a new one by default."),
-        click.option("--policy-id", default="default", show_default=True, help="Policy it is recorded under."),
+        click.option("--incident", type=IDENTIFIER, required=True, help="Id of the incident it belongs to."),
+        click.option("--reason", type=REASON, required=True, help="Why, in words that are kept for good; no content."),
+        click.option("--actor", type=IDENTIFIER, help="Who; the signing key's id by default."),
+        click.option(
+            "--authentication-event",
+            type=IDENTIFIER,
+            help="Id of the sign-in it was decided under; a new one by default.",
+        ),
+        click.option(
+            "--policy-id", type=IDENTIFIER, default="default", show_default=True, help="Policy it is recorded under."
+        ),
         click.option(
             "--wait",
             "wait_s",
@@ -124,7 +133,7 @@ def remove(**given: Any) -> None:  # noqa: ANN401 - the options above
 def show(*, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
     """Show the history of CONTENT: who did what, when, why, and what was refused. Exit 1 if it is not quarantined."""
     settings = stack_settings(given["stack"])
-    given["text"] = None if given["content"] is None else _text(given["content"])
+    given["text"] = None if given["content"] is None else content_of(given["content"])
     key, _ = _key(settings, given, is_new=False)
     newest = head(settings, key)
     rows = [_row(item) for item in history(settings, key)]
@@ -183,7 +192,7 @@ def verify_command(*, stack: Path, as_json: bool) -> None:
 
 def _change(action: Action, given: dict[str, Any]) -> None:
     settings = stack_settings(given["stack"])
-    given["text"] = None if given["content"] is None else _text(given["content"])
+    given["text"] = None if given["content"] is None else content_of(given["content"])
     key, generation = _key(settings, given, is_new=action is Action.ADD)
     content = given["text"]
     intent = Intent(
@@ -283,13 +292,3 @@ def _key(settings: Settings, given: dict[str, Any], *, is_new: bool) -> tuple[Le
         return located(settings, scope, given["tenant"], given["text"])
     found, generation = fingerprint_of(settings, given["text"])
     return LedgerKey.of(scope, given["tenant"], found), generation
-
-
-def _text(file: BinaryIO) -> str:
-    content = file.read(MAX_CONTENT_BYTES + 1)
-    if len(content) > MAX_CONTENT_BYTES:
-        raise MalformedError(f"content has over {MAX_CONTENT_BYTES} bytes; no request can bring so much")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise MalformedError("content is not UTF-8") from None

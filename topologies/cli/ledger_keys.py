@@ -6,7 +6,6 @@ configuration, 3 could not find out. Each refusal says what to do first. Content
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from pratique.errors import MalformedError, UnavailableError
+from pratique.errors import UnavailableError
 from topologies.bootstrap.ledger_generations import (
     WRAP_ALGORITHMS,
     begin,
@@ -28,8 +27,9 @@ from topologies.bootstrap.ledger_generations import (
     status,
     switch,
 )
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES, stack_option, stack_settings
+from topologies.cli.arguments import IDENTIFIER, MAX_CONTENT_BYTES, REASON, text_of
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 
 COLUMNS: Final = ("generation", "state", "key is here", "entries", "quarantined", "left to carry over")
 
@@ -130,9 +130,11 @@ def begin_command(*, generation: str, stack: Path, as_json: bool) -> None:
 @click.option(
     "--lines", is_flag=True, help="Each line of a file is a JSON text of its own; a whole file is one without."
 )
-@click.option("--tenant", help="Only this tenant's entries; without, those of every tenant and the global ones.")
-@click.option("--incident", required=True, help="Id of the incident it is recorded under.")
-@click.option("--reason", required=True, help="Why, in words that are kept for good; no content.")
+@click.option(
+    "--tenant", type=IDENTIFIER, help="Only this tenant's entries; without, those of every tenant and the global ones."
+)
+@click.option("--incident", type=IDENTIFIER, required=True, help="Id of the incident it is recorded under.")
+@click.option("--reason", type=REASON, required=True, help="Why, in words that are kept for good; no content.")
 @click.option("--wait", "wait_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
 @stack_option
 @json_option
@@ -174,8 +176,8 @@ def switch_command(*, stack: Path, as_json: bool) -> None:
 
 @keys.command("retire")
 @click.argument("generation")
-@click.option("--reason", required=True, help="Why, in words that are kept for good.")
-@click.option("--actor", help="Who; the signing key's id by default.")
+@click.option("--reason", type=REASON, required=True, help="Why, in words that are kept for good.")
+@click.option("--actor", type=IDENTIFIER, help="Who; the signing key's id by default.")
 @click.option("--wait", "wait_s", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True)
 @stack_option
 @json_option
@@ -215,25 +217,13 @@ def _said(value: object) -> str:
 def _texts(files: tuple[BinaryIO, ...], *, lines: bool) -> Iterator[str]:
     for file in files:
         for content in _lines(file) if lines else [file.read(MAX_CONTENT_BYTES + 1)]:
-            if len(content) > MAX_CONTENT_BYTES:
-                raise MalformedError(f"content has over {MAX_CONTENT_BYTES} bytes; no request can bring so much")
-            yield _text(content, is_json=lines)
+            yield text_of(content, is_json=lines)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield a file's lines, of one that is too long no more than shows it."""
     while line := file.readline(MAX_CONTENT_BYTES + 1):
         yield line
-
-
-def _text(content: bytes, *, is_json: bool) -> str:
-    try:
-        text = json.loads(content) if is_json else content.decode("utf-8")
-    except ValueError:
-        raise MalformedError("content is not UTF-8, or a line is no JSON text") from None
-    if not isinstance(text, str):
-        raise MalformedError("a line is no JSON text")
-    return text
 
 
 @contextmanager

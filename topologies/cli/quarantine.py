@@ -16,15 +16,18 @@ from typing import Any, Final
 import click
 
 from pratique.contract.canonical import JsonValue
+from pratique.contract.document import HEX64
 from pratique.contract.reasons import REASONS, ReasonCode
 from pratique.contract.records import Disposition, Verdict
-from pratique.errors import ConfigurationError, MalformedError, RefusedError, UnavailableError
+from pratique.errors import ConfigurationError, RefusedError, UnavailableError
 from streams.domain.quarantine.record import Action
 from streams.domain.quarantine.review import OPEN, ReviewState
 from topologies.bootstrap.ledger_client import Audited, Intent, change, companions
 from topologies.bootstrap.quarantine import Queued, content_of, queue, rescan
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES, ONLY_LINKED, stack_option, stack_settings
-from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
+from topologies.cli import arguments
+from topologies.cli.arguments import IDENTIFIER, REASON
+from topologies.cli.output import ONLY_LINKED, Exit, json_option, print_json, print_table, speaks
+from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.settings import Settings
 
 COLUMNS: Final = ("tenant", "fingerprint", "state", "found", "verdict", "since", "ends", "counted after")
@@ -38,7 +41,7 @@ def quarantine() -> None:
 
 
 @quarantine.command("list")
-@click.option("--tenant", help="Whose entries; everyone's by default.")
+@click.option("--tenant", type=IDENTIFIER, help="Whose entries; everyone's by default.")
 @click.option("--all", "everything", is_flag=True, help="Also those that nobody has to look at any more.")
 @stack_option
 @json_option
@@ -62,10 +65,10 @@ def _named(command: Callable[..., None]) -> Callable[..., None]:
     """Add what every word on an entry needs."""
     options: list[Any] = [
         click.argument("fingerprint"),
-        click.option("--tenant", required=True, help="The tenant it concerns."),
-        click.option("--reason", required=True, help="Why, in words that are kept for good; no content."),
-        click.option("--incident", help="Id of the incident; the entry's own by default."),
-        click.option("--actor", help="Who; the signing key's id by default."),
+        click.option("--tenant", type=IDENTIFIER, required=True, help="The tenant it concerns."),
+        click.option("--reason", type=REASON, required=True, help="Why, in words that are kept for good; no content."),
+        click.option("--incident", type=IDENTIFIER, help="Id of the incident; the entry's own by default."),
+        click.option("--actor", type=IDENTIFIER, help="Who; the signing key's id by default."),
         click.option(
             "--wait",
             "wait_s",
@@ -120,8 +123,8 @@ def release(**given: Any) -> None:  # noqa: ANN401 - the options above
 
 def _found(settings: Settings, given: dict[str, Any]) -> Queued:
     start = str(given["fingerprint"])
-    if len(start) < SHORTEST:
-        raise ConfigurationError(f"at least {SHORTEST} digits of the fingerprint name an entry")
+    if HEX64.fullmatch(start.ljust(64, "0")) is None or len(start) < SHORTEST:
+        raise ConfigurationError(f"an entry is named by {SHORTEST} to 64 lower-case hexadecimal digits")
     found = [item for item in queue(settings, given["tenant"]) if item.key.fingerprint.startswith(start)]
     if len(found) != 1:
         raise RefusedError(f"{len(found)} automatic entries of the tenant have a fingerprint that begins so")
@@ -165,13 +168,7 @@ def _done(audited: Audited | None, intent: Intent, wait_s: float) -> Audited:
 def _content(settings: Settings, item: Queued, given: dict[str, Any]) -> str | None:
     if given["content"] is None:
         return content_of(settings, item)
-    content = given["content"].read(MAX_CONTENT_BYTES + 1)
-    if len(content) > MAX_CONTENT_BYTES:
-        raise MalformedError(f"content has over {MAX_CONTENT_BYTES} bytes; no request can bring so much")
-    try:
-        return str(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise MalformedError("content is not UTF-8") from None
+    return arguments.content_of(given["content"])
 
 
 def _told(item: Queued, audited: Audited, given: dict[str, Any], more: dict[str, JsonValue]) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
 import click
 
 from pratique.contract.canonical import JsonValue
 from streams.application.recall_audit import Checked, Found
 from topologies.bootstrap.recall_log import recall_verdicts, verify_recall
+from topologies.cli.arguments import IDENTIFIER
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
-from topologies.settings import Settings
+from topologies.cli.stack_options import stack_option, stack_settings
 
 
 @click.group()
@@ -21,16 +22,17 @@ def recall() -> None:
 
 @recall.command("verify")
 @click.argument("identifier")
-@click.option("--tenant", help="Only this tenant's; request ids are unique within a tenant at best.")
+@click.option("--tenant", type=IDENTIFIER, help="Only this tenant's; request ids are unique within a tenant at best.")
+@stack_option
 @json_option
 @speaks
-def verify(*, identifier: str, tenant: str | None, as_json: bool) -> None:
+def verify(*, identifier: str, tenant: str | None, stack: Path, as_json: bool) -> None:
     """Verify the recalls with this verdict id, request id or request digest.
 
     Reads their findings back by key and computes finding ids, content digests, population and roll-up again. Exit 1 if
     something differs or there is no such recall.
     """
-    settings = Settings.read(os.environ)
+    settings = stack_settings(stack)
     verdicts = recall_verdicts(settings, identifier, tenant)
     checked = {item.verdict_id: verify_recall(settings, item) for item in verdicts}
     if as_json:

@@ -3,7 +3,7 @@
 The contract: an app process ends with status 0 after SIGTERM (drained and committed), 70 when it ended without marking
 a batch, and the usual codes for what an operator has to mend. The supervisor starts each app as a process of its own
 and starts it again when it ends with 70 or is killed; it ends when it is told to, or with the status of an app that an
-operator has to mend.
+operator has to mend. It prints no result, and so has no ``--json``.
 """
 
 from __future__ import annotations
@@ -43,11 +43,27 @@ def run(apps: Sequence[str], *, supervised: bool) -> None:
     unknown = [name for name in names if name not in _BY_NAME]
     if unknown:
         raise ConfigurationError(f"no such app: {', '.join(unknown)}; there are {', '.join(_BY_NAME)} and all")
+    settings = Settings.read(os.environ)
+    if len(names) > 1:
+        _refuse_what_several_would_share(settings)
     if len(names) > 1 or supervised:
         _supervise(names)
     else:
         # By name, since an app loads what takes a supervisor's memory and seconds for nothing.
-        importlib.import_module("topologies.cli.app_process").run_app(_BY_NAME[names[0]], Settings.read(os.environ))
+        importlib.import_module("topologies.cli.app_process").run_app(_BY_NAME[names[0]], settings)
+
+
+def _refuse_what_several_would_share(settings: Settings) -> None:
+    if settings.metrics_port > 0:
+        raise ConfigurationError(
+            "PRATIQUE_METRICS_PORT names one port, which several processes can't share: 0 takes a free one for each, "
+            "-1 serves none; or run each app by itself"
+        )
+    if settings.ready_file:
+        raise ConfigurationError(
+            "PRATIQUE_READY_FILE names one file, which the first of several processes would write: leave it out, or "
+            "run each app by itself"
+        )
 
 
 def _supervise(names: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ answer.
 
 from __future__ import annotations
 
-import json
 import queue
 import sys
 import threading
@@ -19,7 +18,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -38,7 +37,7 @@ from pratique.errors import ConfigurationError, MalformedError, RefusedError, Un
 from pratique.jsonform import is_recall, recall_from_json, request_from_json, verdict_to_json
 from pratique.pinned import Document
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
-from topologies.cli.output import Exit, speaks
+from topologies.cli.output import Exit, json_text, shown, speaks
 
 MAX_LINE_BYTES: Final = 6 * MAX_REQUEST_BYTES + 64 * 1024
 """A request's text may be escaped in JSON, at up to six bytes a character."""
@@ -221,12 +220,26 @@ class Submission:
         while (item := self._items.get()) is not None:
             if self._nobody_reads:
                 continue
-            code, answer = self._answer(item)
-            self._code = max(self._code, code)
             try:
-                click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
-            except OSError:
-                self._nobody_reads, self._code = True, Exit.UNKNOWN
+                code, answer = self._answer(item)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it counts, and those after it are printed
+                code, answer = Exit.UNKNOWN, {"verdict": None}
+                self._complain(_unexpected(error))
+            self._code = max(self._code, code)
+            self._print(answer)
+
+    def _print(self, answer: JsonValue) -> None:
+        try:
+            click.echo(json_text(answer, separators=(",", ":")))
+        except OSError:
+            self._nobody_reads, self._code = True, Exit.UNKNOWN
+        except Exception as error:  # noqa: BLE001 - the same
+            self._code = Exit.UNKNOWN
+            self._complain(_unexpected(error))
+
+    def _complain(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # nobody may read that either
+            click.echo(f"pratique: {shown(text)}", err=True)
 
     def _answer(self, item: _Item) -> tuple[Exit, JsonValue]:
         if isinstance(item, RefusedError):
@@ -237,7 +250,7 @@ class Submission:
         try:
             verdict = outcome(item.pending)
         except UnavailableError as error:
-            click.echo(str(error), err=True)
+            self._complain(str(error))
             return Exit.UNKNOWN, {"verdict": None}
         except RefusedError as error:
             return Exit.NO, {"error": str(error), "code": getattr(error, "code", None)}
@@ -245,6 +258,11 @@ class Submission:
             return Exit.UNKNOWN, {"verdict": None}
         accepted = verdict.outcome is VerdictOutcome.ACCEPTED
         return Exit.DONE if accepted else Exit.NO, verdict_to_json(verdict)
+
+
+def _unexpected(error: Exception) -> str:
+    """Say what kind of error it is; its text may hold content."""
+    return f"unexpected {type(error).__qualname__} with an answer: a fault of this program"
 
 
 def bounded_lines(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes | None]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
 import click
 
 from pratique.contract.records import Verdict
 from pratique.jsonform import verdict_to_json
 from topologies.bootstrap.verdict_log import Search, find_verdicts
+from topologies.cli.arguments import IDENTIFIER
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
-from topologies.settings import Settings
+from topologies.cli.stack_options import stack_option, stack_settings
 
 
 @click.group()
@@ -21,16 +22,17 @@ def verdict() -> None:
 
 @verdict.command("get")
 @click.argument("identifier")
-@click.option("--tenant", help="Only this tenant's; request ids are unique within a tenant at best.")
+@click.option("--tenant", type=IDENTIFIER, help="Only this tenant's; request ids are unique within a tenant at best.")
+@stack_option
 @json_option
 @speaks
-def get(*, identifier: str, tenant: str | None, as_json: bool) -> None:
+def get(*, identifier: str, tenant: str | None, stack: Path, as_json: bool) -> None:
     """Show the verdicts with this verdict id, request id or request digest; exit 1 if there is none."""
     search = Search()
     wanted = {
         item.verdict_id: item
         for item in find_verdicts(
-            Settings.read(os.environ),
+            stack_settings(stack),
             lambda item: (
                 identifier in {item.verdict_id, item.request_id, item.request_sha256}
                 and tenant in {None, item.tenant_id}

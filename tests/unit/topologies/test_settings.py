@@ -96,3 +96,9 @@ def test_what_may_be_accepted_of_a_loss_is_said_in_one_word(value: str) -> None:
     assert Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": "accept"}).ledger_lost_reviews == "accept"
     with pytest.raises(ConfigurationError, match="PRATIQUE_LEDGER_LOST_REVIEWS is none of refuse, accept"):
         Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": value})
+
+
+@pytest.mark.parametrize(("name", "kind"), [("partitions", "no whole number"), ("quota_per_second", "no number")])
+def test_what_was_expected_is_said_in_words(name: str, kind: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^PRATIQUE_{name.upper()} is {kind}$"):
+        Settings.read({f"PRATIQUE_{name.upper()}": "x"})

@@ -58,7 +58,7 @@ def test_another_failure_is_told_at_once(admin: KafkaAdmin) -> None:
 
 
 def test_a_coordinator_that_never_comes_is_told(admin: KafkaAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kafka_admin, "TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(admin, "_timeout_s", 0.0)
     FakeConsumer.failures = [KafkaError.NOT_COORDINATOR] * 1_000_000
     with pytest.raises(UnavailableError, match="NOT_COORDINATOR"):
         admin.committed("group", "topic", 2)
@@ -132,7 +132,7 @@ def test_creation_that_is_refused_is_told_at_once(creating: KafkaAdmin, failure:
 
 
 def test_creation_that_is_never_answered_is_told(creating: KafkaAdmin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kafka_admin, "TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(creating, "_timeout_s", 0.0)
     FakeAdminClient.failures = [KafkaError._TIMED_OUT] * 1_000
     with pytest.raises(UnavailableError, match="_TIMED_OUT"):
         creating.create("topic", 1, 1, {})

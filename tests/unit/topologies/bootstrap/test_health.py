@@ -6,13 +6,15 @@ import json
 import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from pratique.errors import UnavailableError
 from pratique.keyfiles import write_private_file
-from streams.adapters.kafka_admin import ExistingTopic
+from streams.adapters.kafka_admin import ExistingTopic, KafkaAdmin
 from streams.adapters.language_models import located
 from streams.adapters.policy_development import DevelopmentSet, init_development
 from streams.adapters.policy_source import read_source, write_json
@@ -46,8 +48,10 @@ class Cluster:
     read: int = 7
     lost: set[str] = field(default_factory=set)
     answers: bool = True
+    asked: int = 0
 
     def topics(self, names: tuple[str, ...]) -> dict[str, ExistingTopic]:
+        self.asked += 1
         if not self.answers:
             raise UnavailableError("the cluster does not answer")
         return {name: found for name, found in self.topics_there.items() if name in names}
@@ -63,7 +67,7 @@ class Cluster:
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster()
     for module in (health, topics):
-        monkeypatch.setattr(module, "KafkaAdmin", lambda _: found)
+        monkeypatch.setattr(module, "KafkaAdmin", lambda _, **__: found)
     monkeypatch.setattr(health, "installed_scanner", lambda: SCANNER)
     return found
 
@@ -102,7 +106,7 @@ def test_what_is_as_it_should_be_is_well_and_says_what_it_saw(settings: Settings
     found = rows(settings)
     assert {row.health for row in found.values()} == {Health.WELL}
     lags = [f"lag of {app.name}" for app in APPS]
-    assert list(found) == ["topics", *lags, "policy", "keys", "scanner", "language models"]
+    assert list(found) == ["broker", "topics", *lags, "redis", "policy", "keys", "scanner", "language models"]
     for app in APPS:
         behind = len(app.sources) * PARTITIONS * 3
         assert found[f"lag of {app.name}"].detail == f"{behind} records behind"
@@ -131,11 +135,42 @@ def test_a_group_that_lost_its_place_is_ill(settings: Settings, cluster: Cluster
     assert (health, f"no committed offset for partitions [0] of {source.name}" in detail) == (Health.ILL, True)
 
 
-def test_a_cluster_that_does_not_answer_is_unknown_and_hides_nothing_else(settings: Settings, cluster: Cluster) -> None:
+def test_a_cluster_that_does_not_answer_is_one_row_asked_once_and_hides_nothing_else(
+    settings: Settings, cluster: Cluster
+) -> None:
     cluster.answers = False
-    found = ill(settings)
-    assert set(found) == {"topics", *(f"lag of {app.name}" for app in APPS)}
-    assert {health for health, _ in found.values()} == {Health.UNKNOWN}
+    found = rows(settings)
+    assert list(found) == ["broker", "redis", "policy", "keys", "scanner", "language models"]
+    assert set(ill(settings)) == {"broker"}
+    assert found["broker"].health is Health.UNKNOWN
+    assert cluster.asked == 2  # by two examinations
+
+
+def test_a_broker_that_is_away_is_named_with_the_next_step(
+    settings: Settings, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cluster.answers
+    monkeypatch.setattr(health, "KafkaAdmin", KafkaAdmin)
+    monkeypatch.setattr(health, "BROKER_SECONDS", 0.2)
+    row = rows(replace(settings, bootstrap="127.0.0.1:1"))["broker"]
+    assert row.health is Health.UNKNOWN
+    assert "no broker at 127.0.0.1:1 (PRATIQUE_BOOTSTRAP)" in row.detail
+    assert "is it running" in row.detail
+
+
+@pytest.mark.parametrize("error", [ValueError("d29yZA"), OSError(13, "d29yZA"), RecursionError()])
+def test_whatever_goes_wrong_is_a_row_without_its_text(
+    settings: Settings, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    assert cluster.answers
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(health, "installed_scanner", broken)
+    row = rows(settings)["scanner"]
+    assert (row.health, type(error).__name__ in row.detail) == (Health.UNKNOWN, True)
+    assert "d29yZA" not in row.detail
 
 
 @pytest.mark.usefixtures("cluster")
@@ -198,10 +233,24 @@ def test_a_language_model_that_policy_names_is_looked_for(
 class TestKeys:
     """The keys that a process would be given."""
 
-    def test_a_role_without_a_key_is_unknown_and_says_where_one_was_expected(self, settings: Settings) -> None:
-        shutil.rmtree(Path(settings.keys) / "gate")
-        health, detail = ill(settings)["keys"]
-        assert (health, "no gate key here" in detail) == (Health.UNKNOWN, True)
+    def test_a_host_is_judged_by_the_keys_that_it_has(self, settings: Settings) -> None:
+        for other in ("gate", "mac/intake", "mac/consistency", "mac/verdict"):
+            shutil.rmtree(Path(settings.keys) / other)
+        row = rows(settings)["keys"]
+        assert (row.health, row.detail) == (Health.WELL, "1 scan")
+
+    def test_a_host_whose_apps_sign_nothing_is_well(self, settings: Settings, tmp_path: Path) -> None:
+        write_private_file(tmp_path / "keys" / "redis" / "ledger.password", b"d29yZA")
+        row = rows(replace(settings, keys=str(tmp_path / "keys")))["keys"]
+        assert (row.health, row.detail) == (Health.WELL, "none of an app that signs")
+
+    @pytest.mark.parametrize("name", ["", "none", "empty"])
+    def test_no_key_at_all_is_unknown_and_says_where_one_was_expected(
+        self, settings: Settings, tmp_path: Path, name: str
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        health, detail = ill(replace(settings, keys=name and str(tmp_path / name)))["keys"]
+        assert (health, "PRATIQUE_KEYS" in detail) == (Health.UNKNOWN, True)
 
     def test_a_key_that_others_may_read_is_not_taken(self, settings: Settings) -> None:
         (key,) = (Path(settings.keys) / "gate").glob("*.pem")
@@ -213,6 +262,72 @@ class TestKeys:
             Path(settings.keys) / "mac" / "scan" / "mac-scan-2.key", b"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
         )
         assert ", 2 scan" in rows(settings)["keys"].detail
+
+
+class FakeRedis:
+    """A Redis with a pointer, as its readers may ask it."""
+
+    def __init__(self, policy: str = "noeviction", pointer: dict[str, str] | None = None) -> None:
+        self.policy = policy
+        self.pointer = pointer
+        self.is_away = False
+
+    def config_get(self, name: str) -> dict[str, str]:
+        if self.is_away:
+            raise RedisConnectionError("d29yZA")
+        return {name: self.policy}
+
+    def info(self) -> dict[str, str]:
+        return {"maxmemory_policy": self.config_get("")[""]}
+
+    def hgetall(self, _: str) -> dict[str, str]:
+        return self.pointer or {}
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.usefixtures("cluster")
+class TestRedis:
+    """Redis, as far as a host's own passwords let it be seen."""
+
+    POINTER: ClassVar = {"namespace": "v7", "partition_count": "8", "generation": "2026-1"}
+
+    def _row(
+        self, settings: Settings, monkeypatch: pytest.MonkeyPatch, redis: FakeRedis, identity: str = "lookup"
+    ) -> Examined:
+        write_private_file(Path(settings.keys) / "redis" / f"{identity}.password", b"d29yZA")
+        monkeypatch.setattr("streams.adapters.redis_connect.Redis.from_url", lambda *_, **__: redis)
+        return rows(replace(settings, redis_url="redis://127.0.0.1:1/0"))["redis"]
+
+    def test_none_is_well_and_says_what_is_not_there(self, settings: Settings) -> None:
+        row = rows(settings)["redis"]
+        assert (row.health, "PRATIQUE_REDIS_URL is not set" in row.detail) == (Health.WELL, True)
+
+    @pytest.mark.parametrize("identity", ["lookup", "verify", "maintenance", "ledger"])
+    def test_one_that_holds_the_view_is_well(
+        self, settings: Settings, monkeypatch: pytest.MonkeyPatch, identity: str
+    ) -> None:
+        row = self._row(settings, monkeypatch, FakeRedis(pointer=self.POINTER), identity)
+        assert (row.health, row.detail) == (Health.WELL, "noeviction; view v7, key generation 2026-1")
+
+    def test_one_that_may_evict_is_ill(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        row = self._row(settings, monkeypatch, FakeRedis("allkeys-lru", self.POINTER))
+        assert (row.health, "allkeys-lru" in row.detail) == (Health.ILL, True)
+
+    def test_one_without_the_view_is_ill(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        row = self._row(settings, monkeypatch, FakeRedis())
+        assert (row.health, "pratique ledger rebuild" in row.detail) == (Health.ILL, True)
+
+    def test_one_that_is_away_is_unknown(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        redis = FakeRedis()
+        redis.is_away = True
+        row = self._row(settings, monkeypatch, redis)
+        assert (row.health, "PRATIQUE_REDIS_URL" in row.detail) == (Health.UNKNOWN, True)
+        assert "d29yZA" not in row.detail
+
+    def test_no_password_is_unknown(self, settings: Settings) -> None:
+        row = rows(replace(settings, redis_url="redis://127.0.0.1:1/0"))["redis"]
+        assert (row.health, "password" in row.detail) == (Health.UNKNOWN, True)
 
 
 def test_a_scanner_that_does_not_load_is_told(

@@ -13,7 +13,7 @@ from pratique.contract.ledger_records import AuditEntry
 from streams.domain.quarantine.ledger_key import LedgerKey, Scope
 from topologies.bootstrap.ledger_client import Audited, Intent
 from topologies.cli import ledger as command
-from topologies.cli.ledger_options import ONLY_LINKED
+from topologies.cli.output import ONLY_LINKED
 
 CURRENT, NEXT = "2026-1", "2027-1"
 ACCEPTED = AuditEntry(

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from topologies.bootstrap.ledger_generations import Carried, Filled, GenerationState
 from topologies.cli import ledger_keys as command
-from topologies.cli.ledger_options import MAX_CONTENT_BYTES
+from topologies.cli.arguments import MAX_CONTENT_BYTES
 
 
 def run(*arguments: str) -> Result:
@@ -65,14 +65,16 @@ def test_what_is_left_ends_with_1(filling: Filling, tmp_path: Path) -> None:
     assert (told.exit_code, json.loads(told.stdout)["left"]) == (1, 2)
 
 
-@pytest.mark.parametrize("content", [b"\xff", b'{"a": 1}', b"nonsense", b'"\xff"'])
+@pytest.mark.parametrize(
+    "content", [b"\xff", b'{"a": 1}', b"nonsense", b'"\xff"', b'"\\ud800"', b"[" * 100_000, b'"\\u0000"']
+)
 def test_a_line_that_is_no_text_is_refused_without_its_content(
     filling: Filling, tmp_path: Path, content: bytes
 ) -> None:
     file = tmp_path / "texts"
     file.write_bytes(b'"first"\n' + content)
     told = run("fill", str(file), "--lines", *WHY)
-    assert (told.exit_code, filling.texts) == (1, ["first"])
+    assert (told.exit_code, filling.texts) == (2, ["first"])
     assert "JSON text" in told.stderr
     assert content.decode("latin-1") not in told.stderr
 
@@ -85,7 +87,7 @@ def test_content_has_a_bound(filling: Filling, tmp_path: Path, lines: list[str])
     filling.texts.clear()
     file.write_bytes(b'"' + b"x" * (MAX_CONTENT_BYTES - 1) + b'"')
     told = run("fill", str(file), *lines, *WHY)
-    assert (told.exit_code, filling.texts) == (1, [])
+    assert (told.exit_code, filling.texts) == (2, [])
     assert str(MAX_CONTENT_BYTES) in told.stderr
 
 

@@ -18,7 +18,7 @@ from tests.vectors.contract_samples import RECORDS, VERDICT
 from topologies.bootstrap.ledger_client import Audited, Intent
 from topologies.bootstrap.quarantine import Queued
 from topologies.cli import quarantine as command
-from topologies.cli.ledger_options import ONLY_LINKED
+from topologies.cli.output import ONLY_LINKED
 
 AT_MS = 1_795_000_000_000
 ACCEPTED = AuditEntry(

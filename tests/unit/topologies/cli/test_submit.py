@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ from tests.unit.sdk.builders import (
     verdict,
 )
 from topologies.cli.submit import MAX_LINE_BYTES, bounded_lines, submit
+
+submit_module = importlib.import_module("topologies.cli.submit")
 
 
 class Stand:
@@ -282,3 +285,30 @@ def test_lines_over_the_bound_are_passed_over_whole() -> None:
     source = io.BytesIO(b"one\n" + b"x" * 25 + b"\n\n" + b"y" * 10 + b"\n" + b"z" * 11)
     assert list(bounded_lines(source, 10)) == [b"one\n", None, b"y" * 10 + b"\n", None]
     assert MAX_LINE_BYTES > 24 * 1024 * 1024
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_verdict_that_the_terminal_has_no_letters_for_is_printed_as_json_still(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    monkeypatch.setattr(submit_module, "verdict_to_json", lambda item: {"request_id": f"{item.request_id} \u6f22"})
+    lines = b"".join(json.dumps(line(compaction_request_id=name)).encode() + b"\n" for name in ("r1", "r2"))
+    result = CliRunner(charset=encoding).invoke(submit, ["-", "--wait", "30"], input=lines)
+    answers = [json.loads(text) for text in result.stdout_bytes.decode(encoding).splitlines()]
+    assert (result.exit_code, answers) == (0, [{"request_id": "r1 \u6f22"}, {"request_id": "r2 \u6f22"}])
+    assert stand.transports
+
+
+def test_an_answer_that_fails_is_counted_and_those_after_it_are_printed(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(item: Any) -> dict[str, str]:  # noqa: ANN401 - a verdict
+        if item.request_id == "r1":
+            raise ValueError("d29yZA")
+        return {"request_id": item.request_id}
+
+    monkeypatch.setattr(submit_module, "verdict_to_json", broken)
+    code, answers = stand.run(line(compaction_request_id="r1"), line(compaction_request_id="r2"))
+    assert (code, answers) == (3, [{"verdict": None}, {"request_id": "r2"}])
+    assert "ValueError" in stand.stderr
+    assert "d29yZA" not in stand.stderr
