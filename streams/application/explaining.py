@@ -35,8 +35,14 @@ from streams.domain.compaction.narrative import AUTHORITY_DETECTOR
 from streams.domain.compaction.places import match_place
 from streams.domain.compaction.reading import ClauseReading, Fault, read_summary
 from streams.domain.compaction.slots import Sources
-from streams.domain.compaction.text import conflict_views, free_pieces
-from streams.domain.compaction.verifier import RULE_PREDICATE_UNKNOWN, RULE_PROBABILISTIC, ClauseVerifier, Question
+from streams.domain.compaction.text import free_pieces, free_views
+from streams.domain.compaction.verifier import (
+    RULE_PREDICATE_UNKNOWN,
+    RULE_PROBABILISTIC,
+    ClauseVerifier,
+    Question,
+    summary_views,
+)
 from streams.domain.compaction.wording import described
 from streams.domain.policy.model import CommitmentSnapshot, PolicySet
 
@@ -225,10 +231,11 @@ def explain_compaction(
     clauses = read_clauses(policy_set.grammar)
     sources = sources_of(request.source_messages, constraints)
     readings = read_summary(summary, sources, grammar.parser)
-    matches = _matches(summary, constraints, grammar, [(0, len(summary))])
+    parsed = [reading.clause for reading in readings if reading.clause is not None]
+    matches = _matches(summary, constraints, grammar, _quoted_pieces(summary, parsed), summary_views(summary, parsed))
 
     def matches_of(text: str) -> tuple[ExplainedMatch, ...]:
-        return _matches(text, constraints, grammar, list(free_pieces(text)))
+        return _matches(text, constraints, grammar, list(free_pieces(text)), free_views(text))
 
     return Explanation(
         result.outcome,
@@ -282,6 +289,18 @@ def _constraints(
         yield ExplainedConstraint(constraint, found.verification_status, found.bounded_rule_id, sentences, change)
 
 
+def _quoted_pieces(summary: str, clauses: Iterable[ParsedClause]) -> list[Place]:
+    """Return the places that rules see of a summary: the whole, and the pieces of what its clauses quote."""
+    pieces = [(0, len(summary))]
+    for clause in clauses:
+        for quotation, _ in clause.quotations:
+            quoted = clause.values[quotation]
+            at = summary.find(quoted, clause.start, clause.end)
+            if at >= 0:
+                pieces += [(at + start, at + end) for start, end in free_pieces(quoted)]
+    return pieces
+
+
 def _claim(constraint: CanonicalConstraint) -> PreservedConstraintClaim:
     """Return the claim that an honest summarizer makes; the verifier reads none."""
     return PreservedConstraintClaim(
@@ -295,10 +314,14 @@ def _claim(constraint: CanonicalConstraint) -> PreservedConstraintClaim:
 
 
 def _matches(
-    text: str, constraints: Sequence[CanonicalConstraint], grammar: Grammar, pieces: Sequence[Place]
+    text: str,
+    constraints: Sequence[CanonicalConstraint],
+    grammar: Grammar,
+    pieces: Sequence[Place],
+    of_pieces: Sequence[str],
 ) -> tuple[ExplainedMatch, ...]:
-    """Return what matches a text in one of its pieces, the first of which is the whole."""
-    views = tuple(view.encode("utf-8") for start, end in pieces for view in conflict_views(text[start:end]))
+    """Return what matches a text in one of its pieces' views, and where; the first piece is the whole."""
+    views = tuple(view.encode("utf-8") for view in of_pieces)
 
     def explained(rule: PatternRule, change: str) -> ExplainedMatch:
         ids = tuple(item.constraint_id for item in constraints if item.canonical_predicate in rule.predicates)

@@ -2,8 +2,9 @@
 
 The contract: a pure function of request, policy set and grammar. Identities are reconciled with the loader's manifest
 (AID-D-001.005 G001), and the signed grammar's conflict rules are applied to the complete normalised text of every
-entry, as they are to summaries; a rule counts where one of its predicates is an invariant's of the set, or one of the
-tenant's standing commitments'. A memory need be no clause of the grammar: it is data, and free text.
+entry and to each of its lines and sentences, as they are to narratives; a rule counts where one of its predicates is an
+invariant's of the set, or one of the tenant's standing commitments'. A memory need be no clause of the grammar: it is
+data, and free text.
 
 PASS means that the recall is exactly what was expected and no rule matches; not that a memory is true.
 """
@@ -20,7 +21,7 @@ from pratique.errors import MalformedError
 from streams.application.recall_admission import expected_keys
 from streams.domain.compaction.grammar import VERIFIER_VERSION, Grammar, verifier_artifact_sha256
 from streams.domain.compaction.refusal import GRAMMAR_DETECTOR
-from streams.domain.compaction.text import conflict_views
+from streams.domain.compaction.text import free_views
 from streams.domain.policy.model import PolicySet, RecallPolicy
 from streams.domain.recall.bounding import bounded
 from streams.domain.recall.finding import check_entry, failure_code, key_of
@@ -96,7 +97,7 @@ def _checked(entry: MemoryEntry, policy: RecallPolicy, grammar: Grammar, predica
         check_entry(entry, policy)
     except MalformedError as error:
         return CheckedEntry(key, content_sha256, (failure_code(error).value,), ())
-    views = tuple(view.encode("utf-8") for view in conflict_views(entry.content))
+    views = tuple(view.encode("utf-8") for view in free_views(entry.content))
     rules = [rule.rule_id for rule in grammar.conflicts.matching(views) if rule.predicates & predicates]
     codes = (ReasonCode.PREDICATE_CONFLICT.value,) if rules else ()
     return CheckedEntry(key, content_sha256, codes, tuple(rules[:MAX_RULE_IDS]))

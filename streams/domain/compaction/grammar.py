@@ -16,7 +16,7 @@ from streams.domain.compaction.conflicts import PatternRules
 
 SCHEMA_VERSION: Final = "pratique.clause-grammar.v1"
 
-VERIFIER_VERSION: Final = "pratique-clause-verifier-1"
+VERIFIER_VERSION: Final = "pratique-clause-verifier-2"
 """Changes with every change of the verifier that could change a result for the same grammar and summary."""
 
 OWN_RULE_PREFIX: Final = "verifier."

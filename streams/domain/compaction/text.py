@@ -5,15 +5,17 @@ a reader would not see (zero-width and other ignorable characters, controls) is 
 for the same letter in another form (full width, ligatures, case) is folded. Cost is linear in the text.
 
 Free text has lines, quotations and sentences that end without a full stop; white space collapsed, they would hide where
-a sentence begins. ``free_pieces`` gives each of them beside the whole.
-
-It does not fold look-alikes of other alphabets: text with those is no clause of a grammar and so is never PRESERVED.
+a sentence begins. ``free_pieces`` gives each of them beside the whole. It may be written in look-alikes of other
+alphabets, too, or in accents: ``free_views`` gives each piece once more without them. ``conflict_views`` does not: a
+summary with those is no clause of a grammar, and so is never PRESERVED; what it quotes is free text.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from streams.domain.normal_form import nfkc
@@ -35,6 +37,13 @@ _CUT: Final = re.compile(
 """Where a line, a quotation or a sentence of a free text begins or ends."""
 _MARKS: Final = frozenset("-*+#>|.)(0123456789\u2022\u2013\u2014")
 """What stands before a list item, a heading or a quoted line."""
+# Cyrillic and Greek letters that no reader tells from Latin ones, after case folding.
+LOOK_ALIKES: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u0261\u03b1\u03bf\u03c1\u03c5\u03bd\u03b9\u0131",
+    "aeopcyxijsdhqgaopuvii",
+)
+_ACCENTS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+")
+"""Marks that stand on letters of any alphabet; those that belong to a script's own letters are none of these."""
 _CLAUSE_END: Final = "\x01"
 """Stands for a full stop between words; no view holds it otherwise, since it is unseen."""
 
@@ -69,9 +78,32 @@ def free_pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def free_views(text: str) -> tuple[str, ...]:
-    """Return the conflict views of a free text's pieces; those of pieces that are alike once."""
+    """Return the views of a free text's pieces; those of pieces that are alike once."""
     pieces = dict.fromkeys(text[start:end] for start, end in free_pieces(text))
-    return tuple(view for piece in pieces for view in conflict_views(piece))
+    return tuple(view for piece in pieces for view in piece_views(piece))
+
+
+def piece_views(piece: str) -> tuple[str, ...]:
+    """Return a piece's conflict views, and where they differ, the same without look-alikes, and without accents too.
+
+    Nothing passes because of the latter, which make nonsense of other alphabets' words: they can only add conflicts.
+    """
+    views = conflict_views(piece)
+    if all(map(str.isascii, views)):
+        return views
+    alike = tuple(view.translate(LOOK_ALIKES) for view in views)
+    return tuple(dict.fromkeys((*views, *alike, *map(_without_accents, alike))))
+
+
+def _without_accents(view: str) -> str:
+    return view.translate({ord(letter): _bare(letter) for letter in set(view) if not letter.isascii()})
+
+
+@lru_cache(maxsize=16_384)
+def _bare(letter: str) -> str:
+    decomposed = unicodedata.normalize("NFD", letter)
+    bare = _ACCENTS.sub("", decomposed)
+    return letter if bare == decomposed else bare.translate(LOOK_ALIKES)
 
 
 def _after_mark(text: str, start: int, end: int) -> int:

@@ -7,18 +7,20 @@ The contract, in this order for each constraint:
 3. The grammar does not know the predicate, the parse is not total, or no clause preserves the predicate: UNSUPPORTED.
 4. Otherwise PRESERVED.
 
-Deterministic, and linear in the summary. A quotation never preserves anything, but conflicts like any other text.
+Deterministic, and linear in the summary. A quotation never preserves anything, but conflicts as the free text that it
+is: in each of its lines and sentences, whatever its letters are disguised as.
 It establishes that the summary consists of allowed clauses, not that free text means the same as a constraint.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pratique.contract.canonical import plain_sha256
 from streams.domain.compaction.candidate import ClaimStatus, PreservedConstraintClaim
-from streams.domain.compaction.clauses import SummaryParse
+from streams.domain.compaction.clauses import ParsedClause, SummaryParse
 from streams.domain.compaction.constraints import CanonicalConstraint
 from streams.domain.compaction.grammar import OWN_RULE_PREFIX, VERIFIER_VERSION, Grammar
 from streams.domain.compaction.slots import Sources
@@ -58,6 +60,12 @@ class Question:
     rendered_policy_sha256: str
     compacted_summary_sha256: str
     claim_population_sha256: str
+
+
+def summary_views(summary_text: str, clauses: Iterable[ParsedClause]) -> tuple[str, ...]:
+    """Return what conflict rules see of a summary: its views, and those of what its clauses quote as free text."""
+    quoted = dict.fromkeys(clause.values[place] for clause in clauses for place, _ in clause.quotations)
+    return (*conflict_views(summary_text), *(view for text in quoted for view in free_views(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +130,8 @@ class ClauseVerifier:
         return self.grammar.conflicts.any_matches(views), self.grammar.markers.any_matches(views)
 
     def _read(self, question: Question) -> _Reading:
-        views = tuple(view.encode("utf-8") for view in conflict_views(question.summary_text))
         parse = self.parse(question.summary_text, question.sources)
+        views = tuple(view.encode("utf-8") for view in summary_views(question.summary_text, parse.clauses))
         population = parse.population()
         preserved_by: dict[str, str] = {}
         for clause in parse.clauses:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 
-from streams.domain.compaction.text import UNSEEN
+from streams.domain.compaction.text import LOOK_ALIKES, UNSEEN
 
 CONNECTOR: Final = "_"
 """Stands where a word changes from lower to upper case."""
@@ -31,12 +31,6 @@ _LONGEST_MARK: Final = 3
 _MOST_LETTERS: Final = 7
 """Most letters that one folds to. Two that stand for whole phrases (U+FDFA, U+FDFB) stay signs: a text of them would be
 several times its size."""
-
-# Cyrillic and Greek letters that no reader tells from Latin ones, after case folding.
-_LOOK_ALIKES: Final = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u0261\u03b1\u03bf\u03c1\u03c5\u03bd\u03b9\u0131",
-    "aeopcyxijsdhqgaopuvii",
-)
 
 
 class Folded(NamedTuple):
@@ -138,7 +132,7 @@ def plain(word: str) -> str:
             return word
         letters = sum(letter.isalpha() for letter in word)
         return word.translate(_DIGITS) if len(word) > letters >= _LEAST_LETTERS else word
-    return word.translate(_LOOK_ALIKES)
+    return word.translate(LOOK_ALIKES)
 
 
 _LEAST_LETTERS: Final = 3

@@ -345,9 +345,9 @@ class TestResult:
             "claim_count": 2,
             "result_population_sha256": canonical_sha256(verification["results"]),
             "result_count": 2,
-            "conflict_verifier_version": "pratique-clause-verifier-1",
+            "conflict_verifier_version": "pratique-clause-verifier-2",
             "conflict_verifier_artifact_sha256": canonical_sha256(
-                {"grammar_sha256": case.grammar.grammar_sha256, "verifier_version": "pratique-clause-verifier-1"}
+                {"grammar_sha256": case.grammar.grammar_sha256, "verifier_version": "pratique-clause-verifier-2"}
             ),
             "conflict_verifier_receipt_sha256": canonical_sha256(verification),
             "semantic_assurance": "COMPLETE_DETERMINISTIC_BOUNDED_RULES_NOT_FREE_TEXT_EQUIVALENCE",

@@ -85,6 +85,6 @@ def test_evidence_names_clauses_by_rule_choices_and_values(name: str, stated: li
 def test_the_verifier_artifact_is_grammar_and_code() -> None:
     assert RECORDED["grammar_sha256"] == digest(RECORDED["grammar"])
     assert RECORDED["verifier_artifact_sha256"] == digest(
-        {"grammar_sha256": RECORDED["grammar_sha256"], "verifier_version": "pratique-clause-verifier-1"}
+        {"grammar_sha256": RECORDED["grammar_sha256"], "verifier_version": "pratique-clause-verifier-2"}
     )
     assert RECORDED["parted_grammar_sha256"] == digest(RECORDED["parted_grammar"])
