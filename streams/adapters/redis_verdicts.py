@@ -140,10 +140,10 @@ class RedisVerdictIndex:
         verdict = _believed(stated, self._trust) if len(stated) == len(FIELDS) else None
         if verdict is None or verdict.tenant_id != tenant_id or verdict.origin is not Origin.COMPACTION:
             return None
-        accepted = verdict.outcome is VerdictOutcome.ACCEPTED
-        if name != verdict.verdict_id and name not in accepted_by(verdict):
+        accepted = frozenset(accepted_by(verdict))
+        if name != verdict.verdict_id and name not in accepted:
             return None
-        return Ancestor(accepted, verdict.trust)
+        return Ancestor(verdict.outcome is VerdictOutcome.ACCEPTED, verdict.trust, accepted)
 
     def _asked(self, tenant_id: str, name: str) -> list[str | None]:
         nothing: list[str | None] = [None] * (len(FIELDS) + 1)

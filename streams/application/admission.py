@@ -34,7 +34,7 @@ from pratique.contract.signing import Signature, verify_ed25519
 from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.contract.trust import KeyRole, TrustedKey, TrustTarget
 from pratique.errors import MalformedError, SignatureInvalidError, SignerNotAuthorisedError
-from streams.domain.compaction.lineage import Ancestor, digests_of, follow
+from streams.domain.compaction.lineage import Ancestor, follow, unaccepted
 from streams.domain.policy.model import CommitmentSnapshot, CompactionPolicy, PolicySet, UnfollowedLineage
 from streams.errors import (
     CommitmentsMissingError,
@@ -202,8 +202,9 @@ def admit_compaction(
     if oversize:
         return _refused(request, key, oversize, pinned, now_ms)
     refuses = pinned.policy_set.compaction.unfollowed_lineage is UnfollowedLineage.QUARANTINE
-    recognised = _recognised(request, recognise, refuses=refuses)
-    followed = follow(request.source_messages, request.lineage, look_up(), recognised)
+    known = look_up()
+    recognised = _recognised(request, known, recognise, refuses=refuses)
+    followed = follow(request.source_messages, request.lineage, known, recognised)
     if followed.reasons and refuses:
         return _refused(request, key, followed.reasons, pinned, now_ms)
     work = Work(Origin.COMPACTION, pinned.policy_set.policy_set_sha256, pinned.policy_set.set_map, now_ms, value)
@@ -211,21 +212,24 @@ def admit_compaction(
 
 
 def _recognised(
-    request: CompactionRequested, recognise: Callable[[Sequence[str]], AbstractSet[str] | None], *, refuses: bool
+    request: CompactionRequested,
+    known: Mapping[str, Ancestor],
+    recognise: Callable[[Sequence[str]], AbstractSet[str] | None],
+    *,
+    refuses: bool,
 ) -> frozenset[int] | None:
-    """Return the places of messages that are what a verdict accepted; none where that would change nothing.
+    """Return the places of messages that are what a verdict accepted that isn't named.
 
-    Null where nobody answers: then any of them may be.
+    None where that would change nothing. Null where nobody answers: then any of them may be.
     """
-    messages = request.source_messages
-    untrusted = any(message.provenance is not Provenance.TRUSTED for message in messages)
-    if request.lineage or (untrusted and not refuses):
+    messages, lineage = request.source_messages, request.lineage
+    if not refuses and follow(messages, lineage, known).trust is not Provenance.TRUSTED:
         return frozenset()
-    digests = [digests_of(message) for message in messages]
-    known = recognise([digest for one in digests for digest in one])
-    if known is None:
+    places = unaccepted(messages, lineage, known)
+    accepted = recognise([digest for one in places.values() for digest in one]) if places else frozenset()
+    if accepted is None:
         return None
-    return frozenset(place for place, one in enumerate(digests) if not known.isdisjoint(one))
+    return frozenset(place for place, one in places.items() if not accepted.isdisjoint(one))
 
 
 def _population(messages: Sequence[SourceMessage]) -> str:

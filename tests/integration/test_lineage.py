@@ -12,7 +12,7 @@ import pytest
 from pratique.context import MARKER
 from pratique.contract.records import Provenance, Verdict
 from streams.adapters.redis_connect import RedisIdentity, connect
-from streams.adapters.redis_verdicts import FIELDS, POSITIONS, entry_key
+from streams.adapters.redis_verdicts import FIELDS, POSITIONS, VERDICT_ID, entry_key
 from tests.integration.asking import KEEPS
 from tests.integration.platform import OTHER_TENANT, TENANT
 from tests.integration.raw import WAIT_S, until
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.containers
 
 USER = {"message_id": "m1", "role": "user", "content": "Fix the failing test, please.", "provenance": "TRUSTED"}
 TOOL = {"message_id": "m2", "role": "tool", "content": "12 passed in 0.4s", "provenance": "UNTRUSTED"}
+SINCE = {**USER, "message_id": "m9", "content": "Now rename the module."}
 TRUSTED, UNTRUSTED = Provenance.TRUSTED, Provenance.UNTRUSTED
 
 
@@ -47,11 +48,16 @@ def verdict_of(answer: Compaction) -> Verdict:
 def again(context: Sequence[ContextMessage]) -> list[dict[str, str]]:
     """What a platform compacts next: the summary, which it vouches for, and what the user said since."""
     summary = {"message_id": "s1", **context[1], "provenance": "TRUSTED"}
-    return [summary, {**USER, "message_id": "m9", "content": "Now rename the module."}]
+    return [summary, SINCE]
 
 
 def await_indexed(redis: Redis, tenant_id: str, name: str) -> None:
     until(lambda: all(redis.hmget(entry_key(tenant_id, name), list(FIELDS))), f"verdict {name} is in the index")
+
+
+def await_recognised(redis: Redis, tenant_id: str, digest: str) -> None:
+    key = entry_key(tenant_id, digest)
+    until(lambda: redis.hmget(key, [VERDICT_ID]) != [None], f"a text of digest {digest} is in the index")
 
 
 def test_trust_goes_from_compaction_to_compaction(platform: Platform) -> None:
@@ -98,7 +104,6 @@ def test_trust_goes_from_compaction_to_compaction(platform: Platform) -> None:
             refused = compact(demanding, handed)
             assert [(item.code, item.path) for item in refused.reasons] == [("LINEAGE_UNKNOWN", "source_messages[0]")]
             assert verdict_of(compact(gate, handed, [first_id])).trust is TRUSTED
-        assert verdict_of(compact(stranger, bare)).trust is TRUSTED  # another tenant's verdicts are nobody else's
 
         # An untrusted source stays one through every compaction after it.
         tainted = verdict_of(compact(gate, [USER, TOOL]))
@@ -121,6 +126,40 @@ def test_trust_goes_from_compaction_to_compaction(platform: Platform) -> None:
         assert {item.code for item in compact(gate, sources, [first_id], f"{KEEPS} {words}").reasons} == {
             "CLAUSE_UNPARSED"
         }
+
+
+def test_a_name_trusts_no_summary_beside_its_own(platform: Platform) -> None:
+    strict = f"strict-{uuid.uuid4().hex[:8]}"
+    platform.publish(strict, unfollowed_lineage="QUARANTINE")
+    with (
+        platform.gate() as gate,
+        platform.gate(policy_id=strict) as demanding,
+        platform.gate(OTHER_TENANT) as stranger,
+        closing(connect(platform.redis.url, RedisIdentity.LOOKUP, platform.policy / "keys", {})) as redis,
+    ):
+        first = compact(gate, [USER])
+        tainted = compact(gate, [SINCE, TOOL], summary=f'{KEEPS} The task is "Now rename the module" (message m9).')
+        assert [verdict_of(item).trust for item in (first, tainted)] == [TRUSTED, UNTRUSTED]
+        assert tainted.accepted, tainted.reasons
+        first_id, tainted_id = (verdict_of(item).verdict_id for item in (first, tainted))
+        for verdict in map(verdict_of, (first, tainted)):
+            await_indexed(redis, TENANT, verdict.verdict_id)
+            for digest in verdict.accepted_text_sha256s:
+                await_recognised(redis, TENANT, digest)
+        own, since = again(first.context)
+        marked = {**again(tainted.context)[0], "message_id": "s2"}
+        bare = {**marked, "content": marked["content"].removeprefix(MARKER)}
+        for other in (marked, bare):
+            merged = [own, other, since]
+            assert verdict_of(compact(gate, merged, [first_id])).trust is UNTRUSTED
+            refused = compact(demanding, merged, [first_id])
+            assert [(item.code, item.path) for item in refused.reasons] == [("LINEAGE_UNKNOWN", "source_messages[1]")]
+            both = compact(demanding, merged, [first_id, tainted_id])
+            assert (both.accepted, verdict_of(both).trust) == (True, UNTRUSTED), both.reasons
+
+        # Another tenant's verdicts are nobody else's. The stranger has accepted no such words itself.
+        assert verdict_of(compact(gate, [bare, since])).trust is UNTRUSTED
+        assert verdict_of(compact(stranger, [bare, since])).trust is TRUSTED
 
 
 def test_an_index_that_is_lost_is_filled_again_from_the_topics(platform: Platform) -> None:

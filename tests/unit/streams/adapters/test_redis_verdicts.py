@@ -146,7 +146,8 @@ class Index:
 def test_a_verdict_is_found_by_id_and_by_what_it_accepted() -> None:
     index = Index()
     assert index.follow(record(ACCEPTED)) == 1
-    assert index.ancestor() == Ancestor(accepted=True, trust=Provenance.TRUSTED)
+    accepted = frozenset({OUTPUT, SUMMARY, NARRATIVE})
+    assert index.ancestor() == Ancestor(accepted=True, trust=Provenance.TRUSTED, accepted_sha256s=accepted)
     assert index.ancestor(OUTPUT) == index.ancestor()
     assert index.ancestor("2" * 64) is None
     assert index.ancestor(tenant_id="tenant-b") is None

@@ -373,32 +373,72 @@ def test_what_a_verdict_accepted_is_recognised_without_its_marker() -> None:
         assert head(admit(asked, accepted=accepted)).trust is UNTRUSTED
         refused = refusal(admit(asked, pin=lambda: strict, accepted=accepted))
         assert refused == [("LINEAGE_UNKNOWN", "source_messages[1]")]
-        known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}
-        assert head(admit(replace(asked, lineage=("v1",)), known=known, accepted=accepted)).trust is provenance
+        named = replace(asked, lineage=("v1",))
+        known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED, accepted_sha256s=accepted)}
+        assert head(admit(named, known=known, accepted=accepted)).trust is provenance
+
+
+@pytest.mark.parametrize("text", ["Use approved tools only.", MARKER + "Use approved tools only."])
+def test_a_name_says_nothing_of_what_its_verdict_did_not_accept(text: str) -> None:
+    accepted = frozenset({canonical_sha256("Use approved tools only.")})
+    others = frozenset({canonical_sha256("Another summary.")})
+    known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED, accepted_sha256s=others)}
+    strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
+    asked = request(source_messages=(message(1), message(2, text), message(3, "Another summary.")), lineage=("v1",))
+    recognised = accepted | others
+    assert head(admit(asked, known=known, accepted=recognised)).trust is UNTRUSTED
+    refused = refusal(admit(asked, pin=lambda: strict, known=known, accepted=recognised))
+    assert refused == [("LINEAGE_UNKNOWN", "source_messages[1]")]
+    both = {"v2": Ancestor(accepted=True, trust=Provenance.TRUSTED, accepted_sha256s=accepted), **known}
+    named = replace(asked, lineage=("v1", "v2"))
+    assert head(admit(named, pin=lambda: strict, known=both, accepted=recognised)).trust is Provenance.TRUSTED
 
 
 def test_where_nobody_says_what_was_accepted_nothing_is_trusted() -> None:
     strict = Pinned(pinned_set(unfollowed_lineage=UnfollowedLineage.QUARANTINE), STANDING, RENDERED)
-    known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}
+    summary = message(3, MARKER + "Use approved tools only.")
+    accepted = frozenset({canonical_sha256("Use approved tools only.")})
+    known = {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED, accepted_sha256s=accepted)}
     asked = request(source_messages=(message(1), message(2)))
     assert head(admit(asked)).trust is Provenance.TRUSTED
     assert head(admit(asked, accepted=None)).trust is UNTRUSTED
     assert admit(asked, accepted=None).work is not None
     refused = admit(asked, pin=lambda: strict, accepted=None)
     assert refusal(refused) == [("LINEAGE_UNKNOWN", "source_messages")]
-    named = admit(replace(asked, lineage=("v1",)), pin=lambda: strict, known=known, accepted=None)
-    assert (head(named).trust, head(named).refusal) == (Provenance.TRUSTED, ())
+    # Redis went away after it said what the named verdict accepted: of that alone nothing is left to ask.
+    named = replace(asked, lineage=("v1",), source_messages=(message(1), summary))
+    assert head(admit(named, known=known, accepted=None)).trust is UNTRUSTED
+    refused = admit(named, pin=lambda: strict, known=known, accepted=None)
+    assert refusal(refused) == [("LINEAGE_UNKNOWN", "source_messages")]
+    alone = replace(named, source_messages=(summary,))
+    assert head(admit(alone, pin=lambda: strict, known=known, accepted=None)).trust is Provenance.TRUSTED
 
 
-@pytest.mark.parametrize("lineage", [(), ("v1",)])
-def test_texts_are_looked_up_only_where_it_could_change_something(lineage: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("lineage", "known", "provenance"),
+    [
+        ((), {}, UNTRUSTED),
+        (("v1",), {}, Provenance.TRUSTED),
+        (("v1",), {"v1": Ancestor(accepted=True, trust=UNTRUSTED)}, Provenance.TRUSTED),
+        (("v1",), {"v1": Ancestor(accepted=True, trust=Provenance.TRUSTED)}, UNTRUSTED),
+    ],
+)
+def test_texts_are_looked_up_only_where_it_could_change_something(
+    lineage: tuple[str, ...], known: Mapping[str, Ancestor], provenance: Provenance
+) -> None:
     def never(_: Sequence[str]) -> frozenset[str]:
         raise AssertionError("texts are looked up")
 
-    provenance = Provenance.TRUSTED if lineage else UNTRUSTED
     asked = request(source_messages=(message(1), message(2, provenance=provenance)), lineage=lineage)
-    value = avro.encode(asked)
-    opened = admit_compaction(asked, value, pin=lambda: PINNED, within_quota=True, now_ms=NOW_MS, recognise=never)
+    opened = admit_compaction(
+        asked,
+        avro.encode(asked),
+        pin=lambda: PINNED,
+        within_quota=True,
+        now_ms=NOW_MS,
+        look_up=lambda: known,
+        recognise=never,
+    )
     assert head(opened).trust is UNTRUSTED
 
 
