@@ -26,9 +26,6 @@ from streams.domain.compaction.writing import Writing
 
 Schema = dict[str, JsonValue]
 
-FREE: Final = ("identifier", "path", "quotation", "tool_name")
-"""Slots whose words the summarizer chooses; no clause that preserves something has one."""
-
 
 def grammar_schema_page() -> str:
     """Return ``docs/reference/clause-grammar.schema.json``."""
@@ -63,6 +60,7 @@ def grammar_schema() -> Schema:
 
 
 def _clause() -> Schema:
+    listed: list[JsonValue] = [*templates.LISTED_SLOTS]
     return {
         **_object(
             {
@@ -74,9 +72,7 @@ def _clause() -> Schema:
             {"parts": _by_name("part", 1, templates.MAX_PARTS)},
         ),
         "if": {"properties": {"preserves": {"minItems": 1}}},
-        "then": {
-            "properties": {"slots": {"additionalProperties": {"properties": {"type": {"not": {"enum": list(FREE)}}}}}}
-        },
+        "then": {"properties": {"slots": {"additionalProperties": {"properties": {"type": {"enum": listed}}}}}},
     }
 
 

@@ -56,8 +56,8 @@ MAX_UNITS: Final = 50
 MAX_CLAIMS: Final = 500
 """Most texts of a clause with parts that are looked at for a claim of a person's word."""
 
-FREE_SLOTS: Final = (QuotationSlot, PathSlot, IdentifierSlot, ToolNameSlot)
-"""Slots whose words the summarizer chooses: of tools, which of the allowed ones a clause speaks of."""
+LISTED_SLOTS: Final = ("enumeration", "phrase")
+"""Types of slots that hold nothing but what the grammar lists; no other is in a clause that preserves something."""
 
 _CLAUSE: Final = ("rule_id", "template", "slots", "preserves")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -92,8 +92,13 @@ def read_clause(value: JsonValue, where: str, predicates: frozenset[str], writin
         reader.read_parts(fields.raw("parts"))
     sequence = reader.template(template)
     preserves = named_predicates(rule_id, fields.sequence("preserves", minimum=0, maximum=MAX_PREDICATES), predicates)
-    if preserves and any(isinstance(slot, FREE_SLOTS) for slot in reader.slots.values()):
-        raise refusal(rule_id, "preserves a predicate with words of the summarizer's choice; leave the slot out")
+    for name, kind in reader.kinds.items() if preserves else ():
+        if kind not in LISTED_SLOTS:
+            raise refusal(
+                rule_id,
+                f"preserves a predicate, and the summarizer chooses what slot {name} of type {kind} holds; write one"
+                f" value out, or list some in a slot of type {' or '.join(LISTED_SLOTS)}",
+            )
     reader.check_quotations(sequence)
     rule = ClauseRule(rule_id, preserves, reader.quotations(sequence))
     try:
@@ -138,6 +143,7 @@ class _ClauseReader:
 
     Attributes:
         slots: Its slots by name.
+        kinds: Their types by name.
         quoted: For each quotation's name that of the message id it quotes from.
     """
 
@@ -148,6 +154,7 @@ class _ClauseReader:
         self._parts: dict[str, Fields] = {}
         self._open: list[str] = []
         self.slots: dict[str, Slot] = {}
+        self.kinds: dict[str, str] = {}
         self.quoted: dict[str, str] = {}
 
     def read_slots(self, value: JsonValue) -> None:
@@ -162,6 +169,7 @@ class _ClauseReader:
                 raise PolicyError(f"{where}: field type is none of {', '.join(SLOT_FIELDS)}")
             fields = Fields(item, where, ("type", *SLOT_FIELDS[kind]), PolicyError)
             self.slots[name] = self._slot(kind, name, fields)
+            self.kinds[name] = kind
 
     def read_parts(self, value: JsonValue) -> None:
         if not isinstance(value, Mapping) or not 0 < len(value) <= MAX_PARTS:

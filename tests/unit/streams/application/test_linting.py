@@ -141,6 +141,13 @@ def test_more_than_the_first_error_is_found_and_no_consequence() -> None:
     assert [item.where for item in found] == ["keep.secrets", "marker.guess", "verifier.mine", "double"]
 
 
+def test_a_limit_that_the_summarizer_fills_in_is_an_error_of_its_clause() -> None:
+    limit = clause("keep.limit", "Tell at most {n} of them.", n={"type": "number", "max_digits": 9})
+    (found,) = lint(lambda doc: doc["clauses"].append({**limit, "preserves": [SECRETS]}))
+    assert (found.level, found.where) == (Level.ERROR, "keep.limit")
+    assert "slot n of type number" in found.message
+
+
 def test_where_every_predicate_is_broken_its_rules_are_what_is_said() -> None:
     def break_it(document: dict[str, Any]) -> None:
         for item in document["conflicts"]:

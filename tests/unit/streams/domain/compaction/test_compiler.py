@@ -11,6 +11,7 @@ import pytest
 from pratique.contract.canonical import canonical_bytes, canonical_sha256
 from streams.domain.compaction.compiler import MAX_ARTIFACT_BYTES, compile_grammar
 from streams.domain.compaction.grammar import verifier_artifact_sha256
+from streams.domain.compaction.templates import LISTED_SLOTS, SLOT_FIELDS
 from streams.errors import PolicyError
 from tests.unit.streams.domain.compaction.builders import SECRETS, SMALL_GRAMMAR, TOOLS, changed, compiled
 
@@ -97,23 +98,6 @@ REFUSED: dict[str, tuple[Change, str]] = {
         clause("r", "{it} {m}.", {"it": {"type": "quotation", "message": "m", "max_length": 20}, "m": PATH}),
         "quotation it does not name a message_id slot",
     ),
-    "preservation by quotation": (
-        clause(
-            "r",
-            "Kept: {it} {m}.",
-            {"it": {"type": "quotation", "message": "m", "max_length": 20}, "m": ID},
-            (SECRETS,),
-        ),
-        "rule r: preserves a predicate with words of the summarizer's choice",
-    ),
-    "preservation with a path": (
-        clause("r", "Kept but for {it}.", {"it": PATH}, (SECRETS,)),
-        "rule r: preserves a predicate with words",
-    ),
-    "preservation with an identifier": (
-        clause("r", "Kept but for {it}.", {"it": NAME}, (SECRETS,)),
-        "rule r: preserves a predicate with words",
-    ),
     "too many slots": (
         clause("r", "So.", {f"s{index}": PATH for index in range(9)}),
         "rule r: slots is no object of at most 8",
@@ -193,6 +177,50 @@ def test_refused(name: str) -> None:
     assert message in both
 
 
+CHOSEN: dict[str, dict[str, Any]] = {
+    "number": {"max_digits": 9},
+    "date": {},
+    "message_id": {},
+    "identifier": {"max_length": 20},
+    "path": {"max_length": 20},
+    "quotation": {"message": "m", "max_length": 20},
+    "quantity": {"max_digits": 9, "max_decimals": 0, "units": ["MB"]},
+    "tool_name": {},
+    "tool_call_id": {},
+}
+"""Slots that hold what the summarizer chooses, with their other fields."""
+
+
+def test_every_type_of_slot_is_known_to_be_listed_or_chosen() -> None:
+    assert {*CHOSEN, *LISTED_SLOTS} == set(SLOT_FIELDS)
+
+
+@pytest.mark.parametrize("kind", CHOSEN)
+def test_no_slot_that_the_summarizer_fills_is_in_a_clause_that_preserves(kind: str) -> None:
+    slots: dict[str, Any] = {"limit": {"type": kind, **CHOSEN[kind]}}
+    template = "Beyond {limit} files nothing is told."
+    if kind == "quotation":
+        slots["m"] = ID
+        template = "Beyond {limit} ({m}) nothing is told."
+
+    def kept(*preserves: str) -> dict[str, Any]:
+        document = changed(lambda document: void(clause("r", template, slots, preserves)(document)))
+        if kind == "tool_name":
+            document["predicates"].append("allow(tool:bash)")
+            document["clauses"][0]["preserves"].append("allow(tool:bash)")
+            document["conflicts"][0]["predicates"].append("allow(tool:bash)")
+        return document
+
+    compiled(kept())
+    with pytest.raises(PolicyError) as caught:
+        compiled(kept(SECRETS))
+    assert str(caught.value) == (
+        "clause grammar: rule r: preserves a predicate, and the summarizer chooses"
+        f" what slot limit of type {kind} holds; write one value out, or list some in a slot of type enumeration"
+        " or phrase"
+    )
+
+
 def void(_: object) -> None:
     """Take a change's value, which means nothing."""
 
@@ -204,7 +232,8 @@ def void(_: object) -> None:
         clause("r", "Tests passed: {day}.", {"day": {"type": "date"}}),
         clause("r", "Tests passed: {how}.", {"how": {"type": "enumeration", "values": ["all", "none"]}}),
         clause("r", "Tests passed: {what}.", {"what": NAME}),
-        clause("r", "Kept until {day}.", {"day": {"type": "date"}}, (SECRETS,)),
+        clause("r", "Kept {when}.", {"when": words("always", "everywhere")}, (SECRETS,)),
+        clause("r", "Kept {when}.", {"when": {"type": "phrase", "values": ["at all times", "now"]}}, (SECRETS,)),
         clause("r", "Gro\u00df ist es."),
         conflict("c", r"tell [^.]* secret", ("tell them a secret",)),
     ],

@@ -88,6 +88,9 @@ def test_grammars_that_compile_are_valid() -> None:
         lambda doc: doc["clauses"][3]["slots"]["action"].update(values=[]),
         lambda doc: doc["clauses"][3]["slots"].update(Upper={"type": "date"}),
         lambda doc: doc["clauses"][3].update(preserves=["deny(secret_disclosure)"]),
+        lambda doc: doc["clauses"][0].update(
+            template="Keep {n} secrets.", slots={"n": {"type": "number", "max_digits": 3}}
+        ),
         lambda doc: doc["conflicts"][0].pop("near_misses"),
         lambda doc: doc["conflicts"][0].update(hits=[]),
         lambda doc: doc["conflicts"][0].update(predicates=[]),

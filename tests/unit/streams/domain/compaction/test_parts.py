@@ -279,7 +279,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "preservation with a path in a part": (
         clause("Kept {a}.", {"p": PATH}, {"a": optional("but for {p}")}, (SECRETS,)),
-        "rule r: preserves a predicate with words of the summarizer's choice",
+        "rule r: preserves a predicate, and the summarizer chooses what slot p of type path holds",
     ),
     "preservation with a tool's name": (
         clause("Kept {t}.", {"t": {"type": "tool_name"}}, None, (SECRETS,)),
