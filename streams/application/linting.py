@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes
@@ -383,8 +383,8 @@ def _language(grammar: Grammar, languages: Sequence[str]) -> Iterator[LintFindin
 
 def _claiming_clauses(clauses: Iterable[AuthoredClause]) -> Iterator[LintFinding]:
     for clause in clauses:
-        claiming = (text for text in clause.renderings() if _claims(text)) if clause.rule.may_claim else ()
-        text = next(iter(claiming), None)
+        texts = chain(clause.renderings(), islice(_renderings(clause), MAX_RENDERINGS)) if clause.rule.may_claim else ()
+        text = next(filter(_claims, texts), None)
         if text is not None:
             yield _warning(
                 "clause-claims-authority",

@@ -35,7 +35,8 @@ class ClauseRule:
         preserves: The predicates whose preservation it states.
         quotations: For each quotation of a clause without parts, its place among the clause's slots and that of the
             message id it quotes from.
-        may_claim: Without a quotation, and with some of its words, it claims a person's word.
+        may_claim: Without a quotation it may claim a person's word, by its own words or some that the summarizer
+            chooses: each such clause of a summary is looked at.
         shape: Tells which way through its parts a clause is; null where it is nothing but words, and slots of one word.
     """
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from string import ascii_letters, digits
-from typing import Final
+from typing import ClassVar, Final
 
 from streams.domain.compaction.lexer import Quotation, Token
 
@@ -56,9 +56,15 @@ class Sources:
 
 
 class Slot(ABC):
-    """A typed place in a clause."""
+    """A typed place in a clause.
+
+    Attributes:
+        sampled_fully: Its samples are all that it ever admits, case aside. Of others the summarizer chooses the rest.
+    """
 
     __slots__ = ()
+
+    sampled_fully: ClassVar[bool] = False
 
     @abstractmethod
     def could_be(self, token: Token) -> bool:
@@ -81,6 +87,8 @@ class Slot(ABC):
 @dataclass(frozen=True, slots=True)
 class EnumerationSlot(Slot):
     """One of the listed words, in any case."""
+
+    sampled_fully: ClassVar[bool] = True
 
     values: frozenset[str]
 
@@ -199,6 +207,8 @@ class PhraseSlot(Slot):
         phrases: The literal words of each.
     """
 
+    sampled_fully: ClassVar[bool] = True
+
     texts: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
 
@@ -251,6 +261,8 @@ class ToolNameSlot(Slot):
     Attributes:
         names: The tools that the grammar's predicates speak of; no other can be in a commitment that it evaluates.
     """
+
+    sampled_fully: ClassVar[bool] = True
 
     names: frozenset[str]
 

@@ -54,7 +54,7 @@ MAX_ENUMERATION: Final = 200
 MAX_PHRASE_WORDS: Final = 16
 MAX_UNITS: Final = 50
 MAX_CLAIMS: Final = 500
-"""Most texts of a clause with parts that are looked at for a claim of a person's word."""
+"""Most texts of a clause that are looked at for a claim of a person's word."""
 
 LISTED_SLOTS: Final = ("enumeration", "phrase")
 """Types of slots that hold nothing but what the grammar lists; no other is in a clause that preserves something."""
@@ -113,10 +113,11 @@ def read_clause(value: JsonValue, where: str, predicates: frozenset[str], writin
 
 
 def _may_claim(clause: AuthoredClause) -> bool:
-    if clause.plain:
-        return not clause.rule.quotations and any(map(claims_authority, clause.renderings()))
-    # Where there are too many texts to look at, each clause of a summary is looked at itself.
-    return clause.combination_count() > MAX_CLAIMS or any(map(claims_authority, clause.combinations()))
+    if clause.plain and clause.rule.quotations:
+        return False  # it always has its quotation
+    if clause.combination_count() > MAX_CLAIMS or not all(slot.sampled_fully for slot in clause.places.values()):
+        return True  # there are texts that nobody looked at: each clause of a summary is looked at itself
+    return any(map(claims_authority, clause.combinations()))
 
 
 def named_predicates(rule_id: str, values: Sequence[JsonValue], predicates: frozenset[str]) -> frozenset[str]:

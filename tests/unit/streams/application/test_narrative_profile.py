@@ -111,10 +111,19 @@ def test_lint_warns_of_a_clause_that_claims_and_quotes_nothing() -> None:
         document["clauses"] += [
             {"rule_id": "approved", "template": "The user approved the change.", "slots": {}, "preserves": []},
             {"rule_id": "read", "template": "The change was read.", "slots": {}, "preserves": []},
+            {
+                "rule_id": "together",
+                "template": "The {who} {did} all of it.",
+                "slots": {
+                    "who": {"type": "enumeration", "values": ["script", "user"]},
+                    "did": {"type": "enumeration", "values": ["built", "confirmed"]},
+                },
+                "preserves": [],
+            },
         ]
 
     found = [item for item in lint_grammar(changed(claims)) if item.code == "clause-claims-authority"]
-    assert [item.where for item in found] == ["approved"]
+    assert [item.where for item in found] == ["approved", "together"]
 
 
 def test_a_candidate_by_the_schema_passes_and_the_prompt_says_what_may_be_claimed() -> None:

@@ -42,8 +42,8 @@ def test_a_slot_admits(slot: dict[str, Any], admitted: list[str], refused: list[
     assert [parsed(made, f"So {text}.").complete for text in refused] == [False] * len(refused)
 
 
-def with_tools(made: dict[str, Any]) -> dict[str, Any]:
-    predicates = ["allow(tool:bash)", "allow(tool:edit)"]
+def with_tools(made: dict[str, Any], *more: str) -> dict[str, Any]:
+    predicates = ["allow(tool:bash)", "allow(tool:edit)", *more]
     kept = {"rule_id": "keep.named", "template": "Named tools stand.", "slots": {}, "preserves": predicates}
     conflict = {
         "rule_id": "conflict.named",
