@@ -11,9 +11,16 @@ import os
 import resource
 import signal
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("pratique", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+settings.register_profile(
+    "pratique",
+    deadline=None,
+    # How long it takes to draw examples says how busy the machine is.
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize="CI" in os.environ,
+)
 settings.load_profile("pratique")
 
 MAX_BYTES = 6 << 30
