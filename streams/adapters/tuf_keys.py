@@ -3,6 +3,10 @@
 The contract: ``<directory>/<role>/<name>.pem``, mode 0600. A role signs with every key of its folder that the
 repository authorises for it, so a threshold is met by putting the files of several holders together, and a rotation
 by having old and new side by side. What was replaced goes into the folder ``replaced`` below, and signs nothing there.
+
+Beside the folders lies ``root.json``, the newest root that was verified or written here: a publisher's trust begins
+with it, as a reader's does with the one it was handed. While a rotation goes on, the root that it writes lies there as
+``root-pending.json``.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.signer import CryptoSigner
 
 from pratique.keyfiles import derived_key_id, ed25519_pem, load_ed25519, write_private_file
+from streams.adapters.tuf_layout import write_whole
 from streams.errors import ConfigurationError
 
 REPLACED: Final = "replaced"
@@ -29,6 +34,51 @@ class TufKeys:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    @property
+    def trusted_root(self) -> Path:
+        """Where the root lies that trust begins with; a set made by an older version has none there yet."""
+        return self._directory / "root.json"
+
+    @property
+    def _pending(self) -> Path:
+        return self._directory / "root-pending.json"
+
+    def pending_root(self) -> bytes | None:
+        """Return the root that a rotation was about to write; null where none was broken off.
+
+        Raises:
+            ConfigurationError: It can't be read.
+        """
+        try:
+            return self._pending.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ConfigurationError(f"{self._pending} can't be read: {error.strerror}") from None
+
+    def announce_root(self, content: bytes) -> None:
+        """Keep the root that a rotation is about to write into the repository.
+
+        Raises:
+            ConfigurationError: It can't be written.
+        """
+        write_whole(self._pending, content)
+
+    def trust_root(self, content: bytes) -> None:
+        """Begin with this root from now on; no rotation is under way any more.
+
+        Raises:
+            ConfigurationError: It can't be written.
+        """
+        try:
+            if self.pending_root() == content:
+                self._pending.replace(self.trusted_root)
+            elif not self.trusted_root.exists() or self.trusted_root.read_bytes() != content:
+                write_whole(self.trusted_root, content)
+            self._pending.unlink(missing_ok=True)
+        except OSError as error:
+            raise ConfigurationError(f"{self.trusted_root} can't be written: {error.strerror}") from None
 
     def folder(self, role: str) -> Path:
         """Return where a role's keys lie."""

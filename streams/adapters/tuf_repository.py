@@ -11,6 +11,8 @@ Targets are only ever added: old sets stay published, so that publishing a new o
 A publication writes targets, then roles, then snapshot, then timestamp, each file whole; one that broke off leaves the
 repository as it was, since nothing it wrote is named by the timestamp. Time is an argument.
 
+What lies in the directory is verified as a reader verifies it before any of it is signed anew (``tuf_verified``).
+
 Not done here: deciding what a document may say (``streams.domain.policy``), and serving the directory.
 """
 
@@ -18,10 +20,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,23 +55,17 @@ from streams.adapters.tuf_layout import (
     tenant_role,
     write_whole,
 )
+from streams.adapters.tuf_verified import (
+    RepositoryState,
+    metadata_path,
+    target_content,
+    verified_state,
+    verify_target_files,
+)
 from streams.errors import ConfigurationError, PolicyUnavailableError
 
-
-@dataclass(slots=True)
-class _State:
-    root: Root
-    timestamp: Timestamp
-    snapshot: Snapshot
-    targets: dict[str, Targets]
-    changed: set[str] = field(default_factory=set)
-
-    def role_of(self, path: str) -> str:
-        delegations = self.targets[Targets.type].delegations
-        if delegations is not None:
-            for name, _ in delegations.get_roles_for_target(path):
-                return name
-        return Targets.type
+Judge = Callable[[str, bytes, bytes], None]
+"""What may refuse a target: by its path, what is published there, and what is to be."""
 
 
 class TufRepository:
@@ -120,7 +115,7 @@ class TufRepository:
                     root.add_key(self._keys.generate(role).public_key, role)
                 root.roles[role].threshold = count.threshold
             targets = Targets(delegations=Delegations({}, {}))
-            state = _State(root, Timestamp(), Snapshot(), {Targets.type: targets})
+            state = RepositoryState(root, Timestamp(), Snapshot(), {Targets.type: targets})
             for top in (root, state.timestamp, state.snapshot, targets):
                 top.version = 0  # its first signature makes it 1
             for role, pattern in DELEGATED_PATHS.items():
@@ -134,19 +129,32 @@ class TufRepository:
             self._finish(state, now_ms)
             return self._path(Root.type, state.root.version).read_bytes()
 
-    def publish(self, targets: Mapping[str, bytes], now_ms: int) -> Published:
+    def check(self, targets: Mapping[str, bytes], judge: Judge) -> None:
+        """Verify the repository, and ask whether targets may be published; nothing is written.
+
+        Raises:
+            ConfigurationError: There is no root that trust begins with.
+            PolicyUnavailableError: The repository can't be read as one, or does not verify.
+        """
+        with self._locked():
+            self._judge(self._load(targets), targets, judge)
+
+    def publish(self, targets: Mapping[str, bytes], now_ms: int, *, judge: Judge | None = None) -> Published:
         """Add targets, sign what changed or is half way to its expiry, and renew the timestamp.
 
         Args:
             targets: Content by path; none to renew only.
             now_ms: Now, in milliseconds since the epoch.
+            judge: What is asked of every target that is published with other content, before anything is signed.
 
         Raises:
             ConfigurationError: A key that is needed is not at hand, or a file can't be written.
-            PolicyUnavailableError: The repository can't be read as one.
+            PolicyUnavailableError: The repository can't be read as one, or does not verify.
         """
         with self._locked():
-            state = self._load()
+            if judge is not None:
+                self._judge(self._load(targets), targets, judge)
+            state = self._settled(now_ms, targets)
             added = [path for path, content in sorted(targets.items()) if self._add(state, path, content)]
             self._renew(state, now_ms)
             for role in sorted(state.changed):
@@ -165,10 +173,10 @@ class TufRepository:
 
         Raises:
             ConfigurationError: It has a role already, its id is not safe, or a key that is needed is not at hand.
-            PolicyUnavailableError: The repository can't be read as one.
+            PolicyUnavailableError: The repository can't be read as one, or does not verify.
         """
         with self._locked():
-            state = self._load()
+            state = self._settled(now_ms)
             if tenant_role(tenant_id) in state.targets:
                 raise ConfigurationError(f"tenant {tenant_id} has a role already")
             self._add_tenant(state, tenant_id, RoleKeys())
@@ -186,10 +194,10 @@ class TufRepository:
 
         Raises:
             ConfigurationError: There is no such role, or a key that is needed is not at hand.
-            PolicyUnavailableError: The repository can't be read as one.
+            PolicyUnavailableError: The repository can't be read as one, or does not verify.
         """
         with self._locked():
-            state = self._load()
+            state = self._settled(now_ms)
             previous = deepcopy(state.root)
             delegator = self._delegator(state, role)
             revoked = tuple(self._role(delegator, role).keyids)
@@ -221,15 +229,23 @@ class TufRepository:
         """Return the tenants that have a role.
 
         Raises:
-            PolicyUnavailableError: The repository can't be read as one.
+            ConfigurationError: There is no root that trust begins with.
+            PolicyUnavailableError: The repository can't be read as one, or does not verify.
         """
-        roles = self._load().targets
+        with self._locked():
+            roles = verified_state(self._directory, self._keys).targets
         return tuple(sorted(name.removeprefix("tenant-") for name in roles if name.startswith("tenant-")))
 
-    def _add_tenant(self, state: _State, tenant_id: str, count: RoleKeys) -> None:
+    def _judge(self, state: RepositoryState, targets: Mapping[str, bytes], judge: Judge) -> None:
+        for path, content in sorted(targets.items()):
+            target = state.named().get(path)
+            if target is not None and target != TargetFile.from_data(path, content, ["sha256"]):
+                judge(path, target_content(self._targets, target), content)
+
+    def _add_tenant(self, state: RepositoryState, tenant_id: str, count: RoleKeys) -> None:
         self._delegate(state, tenant_role(tenant_id), f"tenants/{tenant_id}/*", count)
 
-    def _delegate(self, state: _State, role: str, pattern: str, count: RoleKeys) -> None:
+    def _delegate(self, state: RepositoryState, role: str, pattern: str, count: RoleKeys) -> None:
         parent = state.targets[Targets.type]
         if parent.delegations is None or parent.delegations.roles is None:
             raise PolicyUnavailableError("the policy repository's targets metadata delegates nothing")
@@ -239,7 +255,7 @@ class TufRepository:
         state.targets[role] = Targets()
         state.targets[role].version = 0  # its first signature makes it 1
 
-    def _add(self, state: _State, path: str, content: bytes) -> bool:
+    def _add(self, state: RepositoryState, path: str, content: bytes) -> bool:
         """Name a target in its role's metadata; say whether that is news. Its file is written where it differs."""
         role = state.role_of(path)
         target = TargetFile.from_data(path, content, ["sha256"])
@@ -253,7 +269,7 @@ class TufRepository:
         state.changed.add(role)
         return True
 
-    def _renew(self, state: _State, now_ms: int) -> None:
+    def _renew(self, state: RepositoryState, now_ms: int) -> None:
         """Mark every role for a new signature that is half way to its expiry, where its keys are at hand."""
         for role, signed in state.targets.items():
             if self._half_way(role, signed, now_ms) and self._keys.signers(role):
@@ -261,7 +277,7 @@ class TufRepository:
         if self._half_way(Root.type, state.root, now_ms) and self._keys.signers(Root.type):
             self._write_root(state.root, now_ms, previous=state.root)
 
-    def _finish(self, state: _State, now_ms: int, *, force_snapshot: bool = False) -> None:
+    def _finish(self, state: RepositoryState, now_ms: int, *, force_snapshot: bool = False) -> None:
         """Write snapshot, where it changes or is half way to its expiry, and timestamp."""
         for role in state.changed:
             content = self._path(role, state.targets[role].version).read_bytes()
@@ -271,13 +287,22 @@ class TufRepository:
             content = self._path(Snapshot.type, state.snapshot.version).read_bytes()
             state.timestamp.snapshot_meta = MetaFile.from_data(state.snapshot.version, content, ["sha256"])
         self._write(Timestamp.type, state.timestamp, now_ms, state.root)
+        with suppress(ConfigurationError):  # where keys can't be written, trust begins with an older root: no less safe
+            self._keys.trust_root(self._path(Root.type, state.root.version).read_bytes())
 
     def _write_root(self, root: Root, now_ms: int, previous: Root | None) -> None:
         delegators = [root] if previous is None else [previous, root]
-        self._write(Root.type, root, now_ms, *delegators)
+        content = self._signed(Root.type, root, now_ms, *delegators)
+        if previous is not None and previous is not root:
+            self._keys.announce_root(content)  # so that a rotation that breaks off can be brought to its end
+        write_whole(self._path(Root.type, root.version), content)
 
     def _write(self, role: str, signed: T, now_ms: int, *delegators: Root | Targets) -> None:
-        """Sign a role's next version with every key at hand that a delegator authorises, and write it.
+        content = self._signed(role, signed, now_ms, *delegators)
+        write_whole(self._path(role, signed.version), content)
+
+    def _signed(self, role: str, signed: T, now_ms: int, *delegators: Root | Targets) -> bytes:
+        """Sign a role's next version with every key at hand that a delegator authorises, and return its bytes.
 
         Raises:
             ConfigurationError: The keys at hand don't meet a delegator's threshold.
@@ -294,7 +319,7 @@ class TufRepository:
                 delegator.verify_delegate(role, metadata.signed_bytes, metadata.signatures)
             except RepositoryError:
                 raise self._missing(role, self._role(delegator, role).threshold) from None
-        write_whole(self._path(role, signed.version), metadata.to_bytes(JSONSerializer(compact=False)))
+        return metadata.to_bytes(JSONSerializer(compact=False))
 
     def _at_hand(self, role: str, delegator: Root | Targets) -> None:
         """Check that a role's keys are here, before anything is written that would need them.
@@ -320,7 +345,7 @@ class TufRepository:
             raise ConfigurationError(f"the policy repository has no role {role}") from None
 
     @staticmethod
-    def _delegator(state: _State, role: str) -> Root | Targets:
+    def _delegator(state: RepositoryState, role: str) -> Root | Targets:
         return state.root if role in TOP_LEVEL else state.targets[Targets.type]
 
     def _half_way(self, role: str, signed: Signed, now_ms: int) -> bool:
@@ -328,32 +353,22 @@ class TufRepository:
         return left < self._lifetimes.of(role) / 2
 
     def _path(self, role: str, version: int) -> Path:
-        name = f"{role}.json" if role == Timestamp.type else f"{version}.{role}.json"
-        return self._metadata / name
+        return metadata_path(self._metadata, role, version)
 
-    def _load(self) -> _State:
-        root_version = max(
-            (int(path.name.partition(".")[0]) for path in self._metadata.glob("*.root.json") if path.name[0].isdigit()),
-            default=0,
-        )
-        root = self._read(Root, Root.type, root_version)
-        timestamp = self._read(Timestamp, Timestamp.type, 0)
-        snapshot = self._read(Snapshot, Snapshot.type, timestamp.snapshot_meta.version)
-        targets = {
-            name.removesuffix(".json"): self._read(Targets, name.removesuffix(".json"), meta.version)
-            for name, meta in snapshot.meta.items()
-        }
-        return _State(root, timestamp, snapshot, targets)
+    def _load(self, offered: Mapping[str, bytes] | None = None) -> RepositoryState:
+        state = verified_state(self._directory, self._keys)
+        verify_target_files(state, self._targets, offered or {})
+        return state
 
-    def _read(self, kind: type[T], role: str, version: int) -> T:
-        path = self._path(role, version)
-        try:
-            signed = Metadata[T].from_bytes(path.read_bytes()).signed
-        except (OSError, RepositoryError) as error:
-            raise PolicyUnavailableError(f"{path} can't be read as {role} metadata; run `policy init` first") from error
-        if not isinstance(signed, kind):
-            raise PolicyUnavailableError(f"{path} is no {role} metadata")
-        return signed
+    def _settled(self, now_ms: int, offered: Mapping[str, bytes] | None = None) -> RepositoryState:
+        """Return what the repository says, verified, once a rotation that broke off is brought to its end."""
+        state = self._load(offered)
+        if not state.stale:
+            return state
+        for role in sorted(state.changed):
+            self._write(role, state.targets[role], now_ms, self._delegator(state, role))
+        self._finish(state, now_ms, force_snapshot=Snapshot.type in state.stale)
+        return self._load(offered)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -34,12 +34,17 @@ def asking(one_platform: Platform) -> Iterator[Asking]:
     """An agent platform, and the policies that the demo publishes beside the default one."""
     one_platform.restore()
     one_platform.publish(QUICK_POLICY, deadline_ms=SHORTEST_DEADLINE_MS)
-    weaken_scan_policy(one_platform.policy, one_platform.publish(ALTERED_POLICY))
+    altered = one_platform.publish(ALTERED_POLICY)
     for policy_id, rule in RULES.items():
         # The quota counts what the tests before this one had the tenant add within the hour.
         one_platform.publish(policy_id, recall={"auto_quarantine": {**rule, "hourly_quota": 1_000}})
-    with Asking(one_platform.stack_file, (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY, *RULES)) as asking:
-        yield asking
+    file = weaken_scan_policy(one_platform.policy, altered)
+    try:
+        with Asking(one_platform.stack_file, (DEFAULT_POLICY, QUICK_POLICY, ALTERED_POLICY, *RULES)) as asking:
+            yield asking
+    finally:  # nothing more is published over a file that was changed
+        (content,) = (value for path, value in altered.targets.items() if path.endswith(file.name.partition(".")[2]))
+        file.write_bytes(content)
 
 
 def test_every_row_has_its_test() -> None:

@@ -16,6 +16,7 @@ from streams.adapters.tuf_layout import Lifetimes, RoleKeys
 from streams.adapters.tuf_repository import TufRepository
 from streams.domain.policy.publication import prepare
 from streams.errors import ConfigurationError, PolicyExpiredError, PolicyUnavailableError
+from tests.fakes.hostile import Hostile
 from tests.fakes.policy import DAY_MS, NOW_MS, SCANNER, Clock, PolicyWorld
 
 
@@ -134,17 +135,9 @@ def test_a_key_of_another_repository_signs_nothing(world: PolicyWorld, role: str
 def test_a_tenants_role_can_not_speak_for_another_tenant(world: PolicyWorld) -> None:
     """Tenant b's key holder names a target under tenant a's path: no reader looks for it there."""
     stolen = "tenants/tenant-a/stolen.json"
-    path = world.repository / "metadata" / "2.tenant-tenant-b.json"
-    metadata = Metadata[Targets].from_file(str(path))
-    metadata.signed.targets[stolen] = TargetFile.from_data(stolen, b"{}", ["sha256"])
-    metadata.signed.targets["invariants/stolen.json"] = TargetFile.from_data(
-        "invariants/stolen.json", b"{}", ["sha256"]
-    )
-    metadata.signed.version = 3
-    metadata.signatures.clear()
-    for signer in TufKeys(world.directory / "tuf-keys").signers("tenant-tenant-b"):
-        metadata.sign(signer, append=True)
-    metadata.to_file(str(path))  # a renewal finds it, signed and all, and carries it into the next snapshot
+    named = {path: TargetFile.from_data(path, b"{}", ["sha256"]) for path in (stolen, "invariants/stolen.json")}
+    # a renewal finds it, signed and all, and carries it into the next snapshot
+    Hostile(world).forge("tenant-tenant-b", lambda signed: signed.targets.update(named))
     world.clock.now_ms += 46 * DAY_MS
     world.tuf.publish({}, world.clock())
     carried = Metadata[Targets].from_file(str(world.repository / "metadata" / "4.tenant-tenant-b.json")).signed
