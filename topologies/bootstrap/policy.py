@@ -28,7 +28,13 @@ from streams.domain.compaction.compiler import compile_grammar
 from streams.domain.policy.commitments import sign_commitments
 from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.domain.policy.expiries import Expiry
-from streams.domain.policy.publication import Publication, ScannerIdentity, author_snapshot, prepare
+from streams.domain.policy.publication import (
+    Publication,
+    ScannerIdentity,
+    author_snapshot,
+    prepare,
+    refuse_older_trust,
+)
 from streams.domain.policy.signer_rotation import SignerRotation, rotated_signer
 from streams.domain.scanning.manifest import ScannerManifest
 from streams.errors import ConfigurationError
@@ -146,8 +152,8 @@ def publish_policy(
 
     Raises:
         ConfigurationError: A file or key is missing, or a tenant with commitments has no role.
-        PolicyError: The source says something it may not.
-        PolicyUnavailableError: The repository can't be read as one.
+        PolicyError: The source says something it may not, or its trust target is not newer than the published one.
+        PolicyUnavailableError: The repository can't be read as one, or does not verify.
     """
     tuf = TufRepository(repository, TufKeys(tuf_keys))
     now_ms = SystemClock().wall_ms()
@@ -161,9 +167,11 @@ def publish_policy(
             raise ConfigurationError(
                 f"tenant {strangers[0]} has standing commitments but no role: publish with --add-tenant {strangers[0]}"
             )
+    targets = publication.targets if publication else {}
+    tuf.check(targets, refuse_older_trust)  # before a tenant is added; it is asked again under the lock
     for tenant_id in new_tenants:
         tuf.add_tenant(tenant_id, now_ms)
-    return publication, tuf.publish(publication.targets if publication else {}, now_ms)
+    return publication, tuf.publish(targets, now_ms, judge=refuse_older_trust)
 
 
 def rotate_role(repository: Path, tuf_keys: Path, role: str) -> tuple[Rotated, tuple[Path, ...]]:
@@ -179,7 +187,7 @@ def rotate_role(repository: Path, tuf_keys: Path, role: str) -> tuple[Rotated, t
 
     Raises:
         ConfigurationError: There is no such role, a key that is needed is not at hand, or a file can't be written.
-        PolicyUnavailableError: The repository can't be read as one.
+        PolicyUnavailableError: The repository can't be read as one, or does not verify.
     """
     keys = TufKeys(tuf_keys)
     rotated = TufRepository(repository, keys).rotate(role, SystemClock().wall_ms())

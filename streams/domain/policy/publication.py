@@ -22,7 +22,7 @@ from typing import Final
 
 from pratique.contract.canonical import JsonValue, canonical_bytes, canonical_sha256
 from pratique.contract.document import SAFE_ID, Fields
-from pratique.contract.trust import read_trust
+from pratique.contract.trust import TRUST_PATH, parse_trust, read_trust
 from pratique.errors import MalformedError
 from streams.domain.policy.documents import (
     MANIFEST_SCHEMA_VERSION,
@@ -126,7 +126,7 @@ def prepare(
     for tenant_id, value in source.commitments.items():
         targets |= _standing_targets(tenant_id, value, policy_set)
     if source.trust is not None:
-        targets["trust.json"] = trust_document(source.trust)
+        targets[TRUST_PATH] = trust_document(source.trust)
     return Publication(policy_set, targets, tuple(sorted(source.commitments)))
 
 
@@ -151,6 +151,36 @@ def trust_document(value: JsonValue) -> bytes:
     except MalformedError as error:
         raise PolicyError(str(error)) from None
     return content
+
+
+def refuse_older_trust(path: str, published: bytes, offered: bytes) -> None:
+    """Refuse a trust target that is not newer than the published one: it would bring back keys that were revoked.
+
+    Args:
+        path: The target's path; any but the trust target's is accepted.
+        published: What is published there, verified; one that no reader reads is no hindrance.
+        offered: What is to be, as ``trust_document`` returns it, other than what is published.
+
+    Raises:
+        PolicyError: Its revision is lower, or the same.
+    """
+    if path != TRUST_PATH:
+        return
+    try:
+        newest = parse_trust(published).revision
+    except MalformedError:
+        return
+    revision = parse_trust(offered).revision
+    if revision < newest:
+        raise PolicyError(
+            f"trust target: field revision is {revision}, and {newest} is published: this source is older; get the"
+            f" newest trust.json, or raise revision above {newest} if all of its keys are to count again"
+        )
+    if revision == newest:
+        raise PolicyError(
+            f"trust target: field revision is {revision}, which is published with other content; expected a higher one:"
+            " get the newest trust.json, change that, and raise revision"
+        )
 
 
 def _standing_targets(tenant_id: str, value: JsonValue, policy_set: PolicySet) -> dict[str, bytes]:

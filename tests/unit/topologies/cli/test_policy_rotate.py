@@ -111,6 +111,23 @@ class TestSigner:
         Path(done["key"]).unlink()
         assert "commitment_signer" in self.sign(made, code=1)["error"]
 
+    @pytest.mark.parametrize("same_revision", [False, True])
+    def test_an_older_source_brings_no_revoked_key_back(self, made: Path, *, same_revision: bool) -> None:
+        file = made / "source" / "trust.json"
+        older = json.loads(file.read_text("utf-8"))
+        answer("rotate-signer", "acme", "--directory", made, "--revoke")
+        answer("publish", "--directory", made, *SCANNER)
+        newest = json.loads(file.read_text("utf-8"))
+        file.write_text(json.dumps({**older, "revision": newest["revision"]} if same_revision else older))
+        before = {path: path.read_bytes() for path in made.rglob("*.*") if path.is_file()}
+        for more in ((), ("--add-tenant", "other")):
+            said = answer("publish", "--directory", made, *SCANNER, *more, code=1)
+            assert said["kind"] == "PolicyError"
+            assert "trust target: field revision is" in said["error"]
+            assert {path: path.read_bytes() for path in made.rglob("*.*") if path.is_file()} == before
+        file.write_text(json.dumps({**older, "revision": newest["revision"] + 1}))
+        assert answer("publish", "--directory", made, *SCANNER)["added"] == ["trust.json"]
+
     def test_a_tenant_without_a_signer_is_named_and_no_key_is_made(self, made: Path) -> None:
         said = answer("rotate-signer", "nobody", "--directory", made, code=2)["error"]
         assert "tenant nobody has no commitment signer" in said

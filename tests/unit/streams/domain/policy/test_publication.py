@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
 import pytest
 
 from pratique.contract.canonical import bytes_sha256, canonical_bytes
-from streams.domain.policy.publication import author_snapshot, prepare
+from streams.domain.policy.publication import author_snapshot, prepare, refuse_older_trust, trust_document
 from streams.domain.policy.scan_rules import configured_sha256, scan_rules
 from streams.domain.policy.sets import current_path, set_path
 from streams.errors import PolicyError
@@ -91,3 +92,39 @@ def test_a_snapshot_is_the_seeds_under_its_policy() -> None:
         samples.commitments_source(), samples.POLICY_SHA256
     )
     assert author_snapshot(samples.commitments_source(), "0" * 64).policy_sha256 == "0" * 64
+
+
+def trust(revision: int) -> bytes:
+    key: dict[str, Any] = {
+        "key_id": "gate-1",
+        "algorithm": "ed25519",
+        "public": base64.b64encode(bytes(31) + b"\x01").decode("ascii"),
+        "roles": ["gate"],
+        "tenants": "*",
+        "not_before_ms": 1,
+        "expires_ms": 2,
+    }
+    return trust_document(
+        {"schema_version": "pratique.trust.v1", "revision": revision, "keys": [key], "mac_keys": []},
+    )
+
+
+@pytest.mark.parametrize(("published", "offered"), [(2, 1), (9, 8), (10, 9), (3, 3)])
+def test_a_trust_target_that_is_not_newer_is_refused(published: int, offered: int) -> None:
+    with pytest.raises(
+        PolicyError, match=f"revision is {offered},.*{published if published > offered else 'published'}"
+    ):
+        refuse_older_trust("trust.json", trust(published), trust(offered))
+
+
+@pytest.mark.parametrize(
+    ("path", "published"),
+    [
+        ("trust.json", trust(1)),
+        ("trust.json", b"{}"),
+        ("trust.json", b"no reader reads this"),
+        ("current/default.json", b"3"),
+    ],
+)
+def test_what_is_newer_or_no_trust_target_is_accepted(path: str, published: bytes) -> None:
+    refuse_older_trust(path, published, trust(2))
