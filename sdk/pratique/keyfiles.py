@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -61,6 +62,8 @@ def read_private_file(path: Path) -> bytes:
 def write_private_file(path: Path, content: bytes, *, what: str = "key file") -> None:
     """Write a new file that only its owner can read, ever; an existing one is never overwritten, nor a link followed.
 
+    Once this returns it outlives a loss of power; where it can't be written whole, there is none.
+
     Args:
         path: The file.
         content: What it is to hold.
@@ -69,15 +72,38 @@ def write_private_file(path: Path, content: bytes, *, what: str = "key file") ->
     Raises:
         ConfigurationError: It exists, or can't be written.
     """
+    made = False
     try:
+        new = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
         path.parent.mkdir(mode=PRIVATE_DIRECTORY_MODE, parents=True, exist_ok=True)
         descriptor = os.open(
             path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
         )
+        made = True
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        for folder in (path.parent, *(folder.parent for folder in new)):
+            sync_folder(folder)
     except OSError as error:
+        if made:
+            with suppress(OSError):
+                path.unlink()
         raise ConfigurationError(f"{what} {path} can't be written: {error.strerror}") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Return once the names in a folder outlive a loss of power.
+
+    Raises:
+        OSError: They can't be brought to the disk.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def load_ed25519(path: Path) -> Ed25519Signer:

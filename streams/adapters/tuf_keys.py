@@ -18,7 +18,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.signer import CryptoSigner
 
-from pratique.keyfiles import derived_key_id, ed25519_pem, load_ed25519, write_private_file
+from pratique.keyfiles import derived_key_id, ed25519_pem, load_ed25519, sync_folder, write_private_file
 from streams.adapters.tuf_layout import write_whole
 from streams.errors import ConfigurationError
 
@@ -74,6 +74,7 @@ class TufKeys:
         try:
             if self.pending_root() == content:
                 self._pending.replace(self.trusted_root)
+                sync_folder(self._directory)
             elif not self.trusted_root.exists() or self.trusted_root.read_bytes() != content:
                 write_whole(self.trusted_root, content)
             self._pending.unlink(missing_ok=True)

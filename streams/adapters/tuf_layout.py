@@ -16,6 +16,7 @@ from typing import Final
 from tuf.api.metadata import Root, Snapshot, Targets, Timestamp
 
 from pratique.contract.document import SAFE_ID
+from pratique.keyfiles import sync_folder
 from streams.errors import ConfigurationError
 
 DELEGATED_PATHS: Final[Mapping[str, str]] = {
@@ -98,13 +99,14 @@ def tenant_role(tenant_id: str) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees all of it or none.
+    """Write a file so that a reader sees all of it or none, also after a loss of power.
 
     Raises:
         ConfigurationError: It can't be written.
     """
     temporary: str | None = None
     try:
+        new = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
         with os.fdopen(descriptor, "wb") as file:
@@ -113,6 +115,8 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         Path(temporary).chmod(PUBLIC_FILE_MODE)
         Path(temporary).replace(path)
+        for folder in (path.parent, *(folder.parent for folder in new)):
+            sync_folder(folder)
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,44 @@ def test_a_name_that_is_no_key_id_is_refused(tmp_path: Path) -> None:
     write_private_file(tmp_path / "a key.pem", ed25519_pem(KEY.private_key))
     with pytest.raises(ConfigurationError, match="not named by a key id"):
         load_ed25519(tmp_path / "a key.pem")
+
+
+class TestDurable:
+    """What is written outlives a loss of power: file first, then the folders that name it."""
+
+    @pytest.fixture
+    def synced(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+        """Inode and length of what was brought to the disk, in this order."""
+        said: list[tuple[int, int]] = []
+
+        def fsync(descriptor: int) -> None:
+            found = os.fstat(descriptor)
+            said.append((found.st_ino, found.st_size))
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        return said
+
+    def test_a_key_and_the_folders_that_were_made_for_it(self, tmp_path: Path, synced: list[tuple[int, int]]) -> None:
+        path = tmp_path / "tuf-keys" / "root" / "key.pem"
+        write_private_file(path, b"whole")
+        assert synced[0] == (path.stat().st_ino, len(b"whole"))
+        assert {inode for inode, _ in synced[1:]} == {
+            folder.stat().st_ino for folder in (path.parent, path.parent.parent, tmp_path)
+        }
+
+    def test_what_could_not_be_brought_to_the_disk_is_gone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(ConfigurationError, match="No space left"):
+            write_private_file(tmp_path / "key.pem", b"whole")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_existing_file_stays(self, tmp_path: Path) -> None:
+        (tmp_path / "key.pem").write_bytes(b"mine")
+        with pytest.raises(ConfigurationError, match="exists"):
+            write_private_file(tmp_path / "key.pem", b"other")
+        assert (tmp_path / "key.pem").read_bytes() == b"mine"

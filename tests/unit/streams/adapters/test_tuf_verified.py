@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -263,3 +264,36 @@ class TestBrokenOff:
         world.tuf.rotate("timestamp", world.clock())
         newest(world, "timestamp").write_bytes(old)
         refused_by_every_act(world, "role timestamp")
+
+
+class TestDurable:
+    @pytest.mark.parametrize("role", ROLES)
+    def test_a_rotation_s_key_is_on_the_disk_before_the_metadata_that_names_it(
+        self, world: PolicyWorld, role: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = set(written(world))
+        synced: list[int] = []
+        monkeypatch.setattr("os.fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+        world.tuf.rotate(role, world.clock())
+        new = set(written(world)) - before
+        keys = [path for path in new if path.suffix == ".pem"]
+        metadata = [path for path in new if world.repository in path.parents]
+        assert keys
+        assert metadata
+        of_keys = max(synced.index(item.stat().st_ino) for path in keys for item in (path, path.parent))
+        assert of_keys < min(synced.index(path.stat().st_ino) for path in metadata)
+
+    def test_a_file_is_named_on_the_disk_once_it_is_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "new" / "file"
+        named: dict[int, bool] = {}
+
+        def fsync(descriptor: int) -> None:
+            named[os.fstat(descriptor).st_ino] = path.exists()
+
+        monkeypatch.setattr("os.fsync", fsync)
+        write_whole(path, b"whole")
+        assert named[path.stat().st_ino] is False
+        assert named[path.parent.stat().st_ino] is True
+        assert named[tmp_path.stat().st_ino] is True
