@@ -6,7 +6,7 @@ by having old and new side by side. What was replaced goes into the folder ``rep
 
 Beside the folders lies ``root.json``, the newest root that was verified or written here: a publisher's trust begins
 with it, as a reader's does with the one it was handed. While a rotation goes on, the root that it writes lies there as
-``root-pending.json``.
+``root-pending.json``. ``timestamp.json`` is the newest timestamp that was written here: an older one is a rollback.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ class TufKeys:
     def trusted_root(self) -> Path:
         """Where the root lies that trust begins with; a set made by an older version has none there yet."""
         return self._directory / "root.json"
+
+    @property
+    def last_timestamp(self) -> Path:
+        """Where the timestamp lies that was written last; there is none before the first."""
+        return self._directory / "timestamp.json"
 
     @property
     def _pending(self) -> Path:
@@ -80,6 +85,14 @@ class TufKeys:
             self._pending.unlink(missing_ok=True)
         except OSError as error:
             raise ConfigurationError(f"{self.trusted_root} can't be written: {error.strerror}") from None
+
+    def keep_timestamp(self, content: bytes) -> None:
+        """Hold the timestamps of later days against this one.
+
+        Raises:
+            ConfigurationError: It can't be written.
+        """
+        write_whole(self.last_timestamp, content)
 
     def folder(self, role: str) -> Path:
         """Return where a role's keys lie."""

@@ -287,8 +287,11 @@ class TufRepository:
             content = self._path(Snapshot.type, state.snapshot.version).read_bytes()
             state.timestamp.snapshot_meta = MetaFile.from_data(state.snapshot.version, content, ["sha256"])
         self._write(Timestamp.type, state.timestamp, now_ms, state.root)
-        with suppress(ConfigurationError):  # where keys can't be written, trust begins with an older root: no less safe
+        with suppress(
+            ConfigurationError
+        ):  # where keys can't be written, an older root and timestamp stay
             self._keys.trust_root(self._path(Root.type, state.root.version).read_bytes())
+            self._keys.keep_timestamp(self._path(Timestamp.type, state.timestamp.version).read_bytes())
 
     def _write_root(self, root: Root, now_ms: int, previous: Root | None) -> None:
         delegators = [root] if previous is None else [previous, root]

@@ -2,9 +2,11 @@
 
 The contract: trust begins with a root that lies outside the served directory (``TufKeys.trusted_root``, or the
 ``root.json`` that ``policy init`` put beside the repository), goes from root to root, and from the newest root to
-timestamp, snapshot, targets and the roles that targets delegates: by signature, version, length and digest. Target
-files are held against the verified metadata. Whoever can write the served directory, and holds no key, can so have
-nothing signed that its owners did not sign. What is expired is read all the same, since its owner has to renew it.
+timestamp, snapshot, targets and the roles that targets delegates: by signature, version, length and digest. The
+timestamp is held against the one that was written here last (``TufKeys.last_timestamp``), as long as its key counts: a
+copy of earlier days is none to renew. Target files are held against the verified metadata. Whoever can write the
+served directory, and holds no key, can so have nothing signed that its owners did not sign. What is expired is read
+all the same, since its owner has to renew it.
 
 Roles further down, which another role delegates, are its holder's; they are neither read nor signed here.
 """
@@ -100,6 +102,7 @@ def verified_state(directory: Path, keys: TufKeys) -> RepositoryState:
         return parsed.signed
 
     timestamp = read(Timestamp, Timestamp.type, None)
+    _no_older(timestamp, metadata_path(metadata, Timestamp.type, 0), keys.last_timestamp, judges)
     snapshot = read(Snapshot, Snapshot.type, timestamp.snapshot_meta)
     top = read(Targets, Targets.type, _vouched(snapshot, Targets.type, metadata))
     targets = {Targets.type: top}
@@ -165,6 +168,28 @@ def _trusted_root(directory: Path, keys: TufKeys) -> Metadata[Root]:
     if trusted is None or not _signed_for(trusted.signed, Root.type, trusted):
         raise ConfigurationError(f"{path} is no signed root metadata: put root.json of `policy init` there")
     return trusted
+
+
+def _no_older(timestamp: Timestamp, path: Path, kept: Path, judges: list[Root]) -> None:
+    try:
+        content = kept.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ConfigurationError(f"{kept} can't be read: {error.strerror}") from None
+    try:
+        last = _parsed(Timestamp, kept, content)
+    except PolicyUnavailableError:
+        raise ConfigurationError(f"{kept} is no timestamp metadata: it was changed; remove it") from None
+    if not any(_signed_for(judge, Timestamp.type, last) for judge in judges):
+        return  # its key was replaced, and with it what it said, as for readers
+    if timestamp.version < last.signed.version or (timestamp.snapshot_meta.version < last.signed.snapshot_meta.version):
+        raise _unverified(
+            path,
+            f"says version {timestamp.version}, and {last.signed.version} was published from here: the repository is"
+            f" older than it was (where you put that copy there yourself, remove {kept}, and rotate snapshot and"
+            " timestamp)",
+        )
 
 
 def _newest_root(metadata: Path, trusted: Metadata[Root]) -> tuple[Root, bytes, Root | None]:

@@ -155,6 +155,44 @@ def test_a_root_that_was_replaced_does_not_come_back(world: PolicyWorld) -> None
     refused_by_every_act(world, "lacks root version 2")
 
 
+class TestOlder:
+    """The whole repository as it was, true to the last byte: a renewal would make it believed for good."""
+
+    @pytest.fixture
+    def rolled_back(self, world: PolicyWorld) -> PolicyWorld:
+        copy = world.copy_repository("before")
+        world.edit("trust.json", revision=2)
+        world.publish()
+        world.restore_repository(copy)
+        return world
+
+    def test_it_is_not_signed_anew(self, rolled_back: PolicyWorld) -> None:
+        refused_by_every_act(rolled_back, "older than it was")
+
+    def test_whoever_put_it_there_goes_on_with_it(self, rolled_back: PolicyWorld) -> None:
+        reader = rolled_back.reader("kept")
+        (rolled_back.directory / "tuf-keys" / "timestamp.json").unlink()
+        for role in ("snapshot", "timestamp"):
+            rolled_back.tuf.rotate(role, rolled_back.clock())
+        assert reader.refresh() is Refreshed.CURRENT
+
+    def test_a_timestamp_whose_key_was_replaced_says_nothing_any_more(self, world: PolicyWorld) -> None:
+        kept = world.directory / "tuf-keys" / "timestamp.json"
+        before = kept.read_bytes()
+        Hostile(world).forge("timestamp", up=1_000)
+        world.tuf.publish({}, world.clock())
+        ahead = kept.read_bytes()
+        world.tuf.rotate("timestamp", world.clock())
+        edited(kept, lambda value: value.update(json.loads(ahead)))
+        world.tuf.publish({}, world.clock())
+        assert kept.read_bytes() not in {before, ahead}
+
+    def test_a_kept_timestamp_that_is_none_is_said_to_be_none(self, world: PolicyWorld) -> None:
+        (world.directory / "tuf-keys" / "timestamp.json").write_bytes(b"{}")
+        with pytest.raises(ConfigurationError, match="no timestamp metadata"):
+            world.tuf.publish({}, world.clock())
+
+
 class TestTargetFiles:
     @pytest.fixture(params=["trust.json", "current/default.json", "tenants/tenant-a/current-default.json"])
     def file(self, world: PolicyWorld, request: pytest.FixtureRequest) -> Path:
