@@ -287,9 +287,7 @@ class TufRepository:
             content = self._path(Snapshot.type, state.snapshot.version).read_bytes()
             state.timestamp.snapshot_meta = MetaFile.from_data(state.snapshot.version, content, ["sha256"])
         self._write(Timestamp.type, state.timestamp, now_ms, state.root)
-        with suppress(
-            ConfigurationError
-        ):  # where keys can't be written, an older root and timestamp stay
+        with suppress(ConfigurationError):  # where keys can't be written, an older root and timestamp stay
             self._keys.trust_root(self._path(Root.type, state.root.version).read_bytes())
             self._keys.keep_timestamp(self._path(Timestamp.type, state.timestamp.version).read_bytes())
 
