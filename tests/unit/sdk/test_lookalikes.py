@@ -9,12 +9,12 @@ import pytest
 from pratique.lookalikes import LOOK_ALIKES, letters_of
 from pratique.untrusted import TAG
 from streams.adapters.injection.folding import CONFUSABLES
-from streams.domain.compaction.authority import folding
+from streams.domain.compaction import text
 from streams.domain.scanning.views.confusables import LATIN
 from tests.unit.sdk.disguises import IGNORABLE, MARKS, WHITE, forms
 
 OF_TAG = set(TAG) - {"_"}
-FOLDED = {chr(other): chr(latin) for other, latin in folding._LOOK_ALIKES.items()}
+FOLDED = {chr(other): chr(latin) for other, latin in text.LOOK_ALIKES.items()}
 
 
 @pytest.mark.parametrize("characters", [IGNORABLE, WHITE, MARKS], ids=["ignored", "white space", "marks"])
