@@ -47,6 +47,8 @@ def letters_of(character: str) -> str:
 def _read(character: str) -> str:
     if character in LOOK_ALIKES:
         return LOOK_ALIKES[character]
+    if unicodedata.category(character).startswith("M"):  # the iota below a letter would be one, without case
+        return ""
     return "".join(map(_letter, unicodedata.normalize("NFKD", character.casefold())))
 
 
