@@ -196,8 +196,9 @@ class LedgerWriter:
                 [self._topics.commands], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
             )
             while not self._is_stopping():
-                self._serve(next_batch(self._consumer, self._batch_records, lambda: self._fence))
-                self._end()
+                messages = next_batch(self._consumer, self._batch_records, lambda: self._fence)
+                self._end()  # first: what an operator let be lost is written down before anything is built on it
+                self._serve(messages)
         except StoppingError:
             return
         except KafkaException as error:
@@ -303,6 +304,7 @@ class LedgerWriter:
             raise WriterFencedError("was thrown out of the group while it was given partitions")
         self._partitions.clear()
         self._positions = {}
+        self._looked_ms = 0
         LOG.info("is given %d partitions; awaits stable offsets", len(partitions))
         starts = self._log.patiently(lambda: _committed(consumer, partitions), "its predecessor's transaction")
         lost = [start.partition for start in starts if start.offset < 0]

@@ -41,6 +41,15 @@ class RunningLedger:
     close: Callable[[], None]
 
 
+def limits_of(settings: Settings) -> LedgerLimits:
+    """Return what a ledger takes."""
+    return LedgerLimits(
+        settings.ledger_entries_per_tenant,
+        settings.skew_ms,
+        accepts_lost_reviews=settings.ledger_lost_reviews == "accept",
+    )
+
+
 def make_ledger(
     topology: Topology,
     settings: Settings,
@@ -84,11 +93,7 @@ def make_ledger(
             topology.group,
             f"pratique.{instance}",
             times=WriterTimes(settings.session_timeout_ms),
-            limits=LedgerLimits(
-                settings.ledger_entries_per_tenant,
-                settings.skew_ms,
-                accepts_lost_reviews=settings.ledger_lost_reviews == "accept",
-            ),
+            limits=limits_of(settings),
             trust=trust,
             rules=LastKnownRules(store.newest, lambda: store.status().version),
             now_ms=clock.wall_ms,

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pratique.errors import ConfigurationError
+from topologies.bootstrap.ledger import limits_of
 from topologies.settings import Settings
 
 
@@ -93,7 +94,8 @@ def test_setting_that_is_needed_and_missing_is_named() -> None:
 @pytest.mark.parametrize("value", ["", "yes", "ACCEPT"])
 def test_what_may_be_accepted_of_a_loss_is_said_in_one_word(value: str) -> None:
     assert Settings.read({}).ledger_lost_reviews == "refuse"
-    assert Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": "accept"}).ledger_lost_reviews == "accept"
+    assert not limits_of(Settings.read({})).accepts_lost_reviews
+    assert limits_of(Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": "accept"})).accepts_lost_reviews
     with pytest.raises(ConfigurationError, match="PRATIQUE_LEDGER_LOST_REVIEWS is none of refuse, accept"):
         Settings.read({"PRATIQUE_LEDGER_LOST_REVIEWS": value})
 
