@@ -8,9 +8,7 @@ its types, and whether its network addresses are reserved ones. ``--docs`` write
 
 from __future__ import annotations
 
-import argparse
 import ipaddress
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +19,10 @@ from streams.adapters.presidio_profiles import UNADVISED_ENTITY_TYPES
 from streams.domain.evaluation.rates import Rate
 from streams.domain.scanning.population import Field
 from streams.domain.scanning.request import ScanProfile
-from tests.bench.detectors import FILES, broad_profile, corpora, rows
+from tests.bench.detectors import FILES, broad_profile, rows
+from tests.bench.pages import REFERENCE, shown, target, write_page
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "personal-data.md"
+PAGE: Final = REFERENCE / "personal-data.md"
 
 VALID: Final = "valid examples"
 HARD: Final = "valid examples, hard: a recogniser's weak forms"
@@ -99,8 +98,8 @@ def page(counts: dict[str, Rate]) -> str:
         "",
         "| texts | target | measured |  |",
         "| --- | --: | --: | --: |",
-        f"| {VALID} | ≥ {LEAST_RECALL:.0%} | {_shown(recall)} | {_met(is_met=recall.share >= LEAST_RECALL)} |",
-        f"| {INVALID} | ≤ {MOST_FALSE:.0%} | {_shown(false)} | {_met(is_met=false.share <= MOST_FALSE)} |",
+        target(VALID, f"≥ {LEAST_RECALL:.0%}", recall, is_met=recall.share >= LEAST_RECALL),
+        target(INVALID, f"≤ {MOST_FALSE:.0%}", false, is_met=false.share <= MOST_FALSE),
         "",
         "Not looked for, and missed by that: dates, web addresses and UUIDs, which every summary of an agent has and",
         "which are nobody's; loopback, unspecified, broadcast and multicast addresses. Looked for, and missed:",
@@ -115,35 +114,18 @@ def page(counts: dict[str, Rate]) -> str:
         "",
         "| texts | rows | found |",
         "| --- | --: | --: |",
-        *(f"| {part} | {counts[part].of} | {_shown(counts[part])} |" for part in (*texts, *types)),
+        *(f"| {part} | {counts[part].of} | {shown(counts[part])} |" for part in (*texts, *types)),
         "",
     ]
     return "\n".join(lines)
 
 
-def _met(*, is_met: bool) -> str:
-    return "met" if is_met else "missed"
-
-
-def _shown(rate: Rate) -> str:
-    low, high = rate.interval
-    return f"{rate.found} ({rate.share:.1%}; {low:.1%} to {high:.1%})"
-
-
 def main() -> None:
     """Measure, and print or write the page."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.personal_data")
-    parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name}")
-    arguments = parser.parse_args()
-    folder = corpora()
-    if not folder.is_dir():
-        raise SystemExit(f"no corpora in {folder}: set PRATIQUE_CORPORA")
     detector = PresidioDetector()
-    text = page(counted(detector, broad_profile(detector), folder))
-    if arguments.docs:
-        PAGE.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+    write_page(
+        "tests.bench.personal_data", PAGE, lambda folder: page(counted(detector, broad_profile(detector), folder))
+    )
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ disguises comes before detectors and is measured by ``pratique eval``. Every rat
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,9 +18,10 @@ from streams.adapters.secrets.families import Family, load_families
 from streams.application.ports.detection import Detector
 from streams.domain.evaluation.rates import Rate
 from streams.domain.scanning.population import Field
-from tests.bench.detectors import FILES, corpora, english_profile, rows
+from tests.bench.detectors import FILES, english_profile, rows
+from tests.bench.pages import REFERENCE, shown, target, write_page
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "secrets.md"
+PAGE: Final = REFERENCE / "secrets.md"
 WITH: Final = ("kingfisher alone", "kingfisher and secrets")
 
 _LONG: Final = 12
@@ -129,7 +128,7 @@ def page(families: Sequence[Family], counts: Counts) -> str:
     for label, title in (("detect", "secrets"), ("clean", "no secrets")):
         lines += [f"| {title} | rows | {' | '.join(WITH)} |", "|---|--:|--:|--:|"]
         lines += [
-            f"| {part} | {rates[0].of} | {' | '.join(map(_shown, rates))} |"
+            f"| {part} | {rates[0].of} | {' | '.join(map(shown, rates))} |"
             for (part, of), rates in counts.items()
             if of == label
         ]
@@ -145,7 +144,7 @@ def targets(counts: Counts) -> Iterator[str]:
         rate = Rate(sum(item.found for item in rates), sum(item.of for item in rates))
         is_met = rate.share >= bound if label == "detect" else rate.interval[1] <= bound
         asked = f"≥ {bound:.0%}" if label == "detect" else f"upper bound ≤ {bound:.1%}"
-        yield f"| {title} | {asked} | {_shown(rate)} | {'met' if is_met else 'missed'} |"
+        yield target(title, asked, rate, is_met=is_met)
     found, apart = counts[_BOTH, "clean"][1].found, counts[_LESS, "clean"][1].found
     yield ""
     yield "Disguised ones are counted by `pratique eval`, which undoes disguises first. Of the scanners' own false"
@@ -154,24 +153,10 @@ def targets(counts: Counts) -> Iterator[str]:
     yield ""
 
 
-def _shown(rate: Rate) -> str:
-    low, high = rate.interval
-    return f"{rate.found} ({rate.share:.1%}; {low:.1%} to {high:.1%})"
-
-
 def main() -> None:
     """Measure, and print or write the page."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.secrets")
-    parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name}")
-    arguments = parser.parse_args()
-    folder = corpora()
-    if not folder.is_dir():
-        raise SystemExit(f"no corpora in {folder}: set PRATIQUE_CORPORA")
-    text = page(load_families(), counted((KingfisherDetector(), SecretsDetector()), folder))
-    if arguments.docs:
-        PAGE.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+    detectors = (KingfisherDetector(), SecretsDetector())
+    write_page("tests.bench.secrets", PAGE, lambda folder: page(load_families(), counted(detectors, folder)))
 
 
 if __name__ == "__main__":
