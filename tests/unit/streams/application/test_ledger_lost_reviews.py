@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,18 @@ def test_what_lost_nothing_is_taken_over(records: Records) -> None:
 def test_what_lost_anything_is_refused(records: Records, lost: tuple[int, ...]) -> None:
     with pytest.raises(LedgerBrokenError, match="review partition"):
         read(without(records, *lost))
+
+
+@pytest.mark.parametrize(
+    "change", [{"state": "EXPIRED"}, {"revision": 7}, {"changed_at": 8}], ids=["state", "revision", "moment"]
+)
+def test_what_tells_another_state_is_refused(records: Records, change: dict[str, Any]) -> None:
+    place = max(place for place, record in enumerate(records) if record[0] is Channel.REVIEW)
+    channel, key, value = records[place]
+    known = read_review(value)
+    assert known is not None
+    with pytest.raises(LedgerBrokenError, match="review partition"):
+        read([*records[:place], (channel, key, avro.encode(replace(known, **change))), *records[place + 1 :]])
 
 
 def test_what_holds_more_than_the_audit_says_is_refused(records: Records) -> None:
