@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pratique.contract.canonical import JsonValue, canonical_sha256
+from streams.domain.scanning.chance import Asking, Doubts
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.domain.scanning.population import Field
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "kingfisher"
 
-REVISION: Final = 2
+REVISION: Final = 3
 """Raised whenever code here changes what is found; part of the manifest."""
 
 CONFIDENCE: Final = "low"
@@ -89,32 +90,36 @@ class KingfisherDetector:
         Raises:
             DetectorError: The engine failed; its own message is not passed on, it may quote the text.
         """
-        findings: list[Finding] = []
-        for field in fields:
-            try:
-                native = self._scanner.scan(field.value)
-            except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
-                raise DetectorError("kingfisher failed") from None
-            findings.extend(_findings(native, field))
-        return findings
+        doubts = Doubts(sum(len(field.value) for field in fields))
+        try:
+            return [finding for field in fields for finding in self._findings(field, doubts)]
+        except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
+            raise DetectorError("kingfisher failed") from None
+
+    def _findings(self, field: Field, doubts: Doubts) -> Iterator[Finding]:
+        visible = [(item, _span(item)) for item in self._shown(field.value)]
+        if not visible:
+            return
+        text = field.value.encode("utf-8")
+        kept = [(item, span) for item, span in visible if doubts.confirm(text, *span, self._asking(item, span))]
+        offsets = character_offsets(field.value, [span for _, span in kept])
+        for item, (start, end) in kept:
+            score = _SCORES.get(str(item.confidence), _SCORES["low"])
+            yield Finding(Category.SECRET, NAME, str(item.rule_id), field.path, offsets[start], offsets[end], score)
+
+    def _asking(self, item: kingfisher_sdk.Finding, span: tuple[int, int]) -> Asking:
+        def is_found(part: bytes, first: int) -> bool:
+            wanted = (item.rule_id, (span[0] - first, span[1] - first))
+            return any((found.rule_id, _span(found)) == wanted for found in self._shown(part))
+
+        return is_found
+
+    def _shown(self, text: str | bytes) -> list[kingfisher_sdk.Finding]:
+        return [item for item in self._scanner.scan(text) if item.visible and item.rule_id not in _CREDENTIAL_URIS]
 
 
-def _findings(native: Sequence[kingfisher_sdk.Finding], field: Field) -> Iterator[Finding]:
-    visible = [item for item in native if item.visible and item.rule_id not in _CREDENTIAL_URIS]
-    if not visible:
-        return
-    spans = [(int(item.location["start_offset"]), int(item.location["end_offset"])) for item in visible]
-    offsets = character_offsets(field.value, spans)
-    for item, (start, end) in zip(visible, spans, strict=True):
-        yield Finding(
-            Category.SECRET,
-            NAME,
-            str(item.rule_id),
-            field.path,
-            offsets[start],
-            offsets[end],
-            _SCORES.get(str(item.confidence), _SCORES["low"]),
-        )
+def _span(item: kingfisher_sdk.Finding) -> tuple[int, int]:
+    return int(item.location["start_offset"]), int(item.location["end_offset"])
 
 
 def character_offsets(text: str, spans: Sequence[tuple[int, int]]) -> dict[int, int]:

@@ -1,8 +1,8 @@
 """Secrets that a scanner of repositories leaves out and a gate of memories may not: the detector ``secrets``.
 
 The contract: it finds what the rule families of ``rules/`` describe, and what Kingfisher's own rules describe without
-their thresholds (``relaxed``), and drops what stands where a secret would stand (``judging``) and what is called a
-digest (``digests``). One finding a place:
+their thresholds (``relaxed``), and drops what stands where a secret would stand (``judging``), what is called a
+digest (``digests``), and what rests on letters of encoded data alone (``chance``). One finding a place:
 what lies within another finding is not repeated. Matching is linear in the text.
 
 It decodes nothing and knows nothing of disguises: that is the business of the views that it is given as fields.
@@ -20,8 +20,9 @@ from streams.adapters.kingfisher import character_offsets
 from streams.adapters.secrets.digests import is_digest
 from streams.adapters.secrets.families import Families, Family, Judging, Match, load_families
 from streams.adapters.secrets.judging import is_secret
-from streams.adapters.secrets.relaxed import RelaxedCatalogue
+from streams.adapters.secrets.relaxed import PREFIX, RelaxedCatalogue
 from streams.adapters.secrets.words import FILLER, METADATA
+from streams.domain.scanning.chance import Doubts
 from streams.domain.scanning.finding import Category, Finding
 from streams.domain.scanning.manifest import DetectorManifest
 from streams.errors import DetectorError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "secrets"
 
-REVISION: Final = 6
+REVISION: Final = 7
 """Raised whenever code here or in what it imports changes what is found; part of the manifest."""
 
 _WARMING_BYTES: Final = 2000
@@ -73,16 +74,17 @@ class SecretsDetector:
             DetectorError: The engine failed; its own message is not passed on, it may quote the text.
         """
         judging = cache(is_secret)  # a text's readings hold mostly the same values; nothing is kept beyond them
-        return [finding for field in fields for finding in self._scan(field, judging)]
+        doubts = Doubts(sum(len(field.value) for field in fields))
+        return [finding for field in fields for finding in self._scan(field, judging, doubts)]
 
-    def _scan(self, field: Field, judging: Judging) -> Iterator[Finding]:
+    def _scan(self, field: Field, judging: Judging, doubts: Doubts) -> Iterator[Finding]:
         text = field.value.encode("utf-8")
         try:
             matches = list(self._families.matches(text, judging))
             matches += self._catalogue.matches(text)
+            kept = outermost([match for match in matches if self._is_shown(match, text, judging, doubts)])
         except Exception:  # noqa: BLE001 - whatever native code raises means the same: not looked at
             raise DetectorError("secrets failed") from None
-        kept = outermost([match for match in matches if not is_digest(text, match.start, match.end)])
         if not kept:
             return
         offsets = character_offsets(field.value, [(match.start, match.end) for match in kept])
@@ -90,6 +92,18 @@ class SecretsDetector:
             yield Finding(
                 Category.SECRET, NAME, match.rule, field.path, offsets[match.start], offsets[match.end], SCORE
             )
+
+    def _is_shown(self, match: Match, text: bytes, judging: Judging, doubts: Doubts) -> bool:
+        """Whether a match is no digest, and rests on more than chance."""
+        if is_digest(text, match.start, match.end):
+            return False
+        asked = self._catalogue if match.rule.startswith(PREFIX) else self._families.rule(match.rule)
+
+        def is_found(part: bytes, first: int) -> bool:
+            wanted = Match(match.rule, match.start - first, match.end - first)
+            return wanted in asked.matches(part, judging=judging)
+
+        return doubts.confirm(text, match.start, match.end, is_found)
 
 
 def outermost(matches: Sequence[Match]) -> list[Match]:

@@ -190,11 +190,12 @@ class Families:
     automaton would outgrow its memory.
     """
 
-    __slots__ = ("_apart", "_families", "_large", "_needed", "_small", "_together")
+    __slots__ = ("_apart", "_families", "_large", "_needed", "_rules", "_small", "_together")
 
     def __init__(self, families: Sequence[Family]) -> None:
         """Take families as they are loaded."""
         self._families = tuple(families)
+        self._rules = {rule.name: rule for family in families for rule in family.rules}
         self._apart = tuple(family for family in families if family.apart)
         literals = sorted(
             {re2.escape(literal) for family in families for rule in family.apart for literal in rule.needs}
@@ -207,6 +208,14 @@ class Families:
     def __iter__(self) -> Iterator[Family]:
         """Yield the families."""
         return iter(self._families)
+
+    def rule(self, name: str) -> Rule:
+        """Return the rule of a match (``Match.rule``).
+
+        Raises:
+            KeyError: No family has it.
+        """
+        return self._rules[name]
 
     def warm(self, text: bytes) -> None:
         """Have RE2 build its automata, those too that a text rarely needs, as it does on meeting text."""

@@ -21,7 +21,7 @@ import kingfisher_sdk
 
 from pratique.contract.canonical import JsonValue
 from streams.adapters.kingfisher import builtin_details, builtin_rules
-from streams.adapters.secrets.families import Match
+from streams.adapters.secrets.families import Judging, Match
 from streams.adapters.secrets.judging import Judge, is_secret
 
 PREFIX: Final = "catalogue."
@@ -61,11 +61,16 @@ class RelaxedCatalogue:
         )
         self._scanner = kingfisher_sdk.Scanner(compiled, base64=False, redact=True, policy=policy)
 
-    def matches(self, text: bytes) -> Iterator[Match]:
-        """Yield what the rules find in a UTF-8 text."""
+    def matches(self, text: bytes, judging: Judging = is_secret) -> Iterator[Match]:
+        """Yield what the rules find in a UTF-8 text.
+
+        Args:
+            text: The text.
+            judging: Says of each value whether it is a secret.
+        """
         for item in self._scanner.scan(text):
             start, end = int(item.location["start_offset"]), int(item.location["end_offset"])
-            if item.visible and is_secret(Judge.LITERAL, text[start:end].decode("utf-8", "ignore")):
+            if item.visible and judging(Judge.LITERAL, text[start:end].decode("utf-8", "ignore"), ""):
                 yield Match(PREFIX + str(item.rule_id).removeprefix("custom."), start, end)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from streams.adapters.secrets import detector as detector_module
 from streams.adapters.secrets.detector import SecretsDetector, outermost
-from streams.adapters.secrets.families import Families, Match, family_files
+from streams.adapters.secrets.families import Families, Judging, Match, family_files
 from streams.adapters.secrets.judging import Judge, is_secret
 from streams.adapters.secrets.relaxed import relaxed_rules
 from streams.domain.scanning.finding import Category, Finding, check_name
@@ -72,6 +72,12 @@ def test_digests_uuids_and_lockfiles_are_none() -> None:
     assert find(*texts) == []
 
 
+def _hits(family: str) -> list[str]:
+    return [
+        hit for body in family_files() if body["family"] == family for rule in body["rules"] for hit in rule["hits"]
+    ]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(HITS), st.sampled_from(BENIGN), st.sampled_from(BENIGN))
 def test_a_planted_secret_is_found_where_it_is(hit: str, before: str, after: str) -> None:
@@ -80,6 +86,20 @@ def test_a_planted_secret_is_found_where_it_is(hit: str, before: str, after: str
     found = find(text)
     assert found
     assert all(start <= item.start < item.end <= start + len(hit) for item in found)
+
+
+def test_a_colon_at_a_line_s_end_takes_no_name_away_from_the_next_line() -> None:
+    line = base64.b64decode(b"Y29uc3QgZGJQYXNzd29yZCA9ICJxdWlldFJpdmVyIg==").decode()
+    for before in ("def login(password: str) -> Token:\n\n", "the secret:\n", "API_KEY:\r\n"):
+        (found,) = find(before + line)
+        assert found.start > len(before)
+
+
+@pytest.mark.parametrize("after", ["\n\nPassword: required", " Remember them", ", documents and settings"])
+def test_words_behind_a_list_of_codes_are_no_codes(after: str) -> None:
+    codes = base64.b64decode(next(hit for hit in _hits("recovery") if b"," in base64.b64decode(hit))).decode()
+    (found,) = find(codes + after)
+    assert found.end == len(codes)
 
 
 @pytest.mark.parametrize("before", ["", "It was ", "Prüfe 🙂 日本語: "])
@@ -105,9 +125,10 @@ def test_what_lies_within_another_match_is_not_repeated() -> None:
 
 
 def test_an_engine_that_fails_says_nothing_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: Families, text: bytes) -> Iterator[Match]:
+    def fail(_: Families, text: bytes, _judging: Judging) -> Iterator[Match]:
         raise ValueError(text.decode())
 
+    detector()  # its making matches as well
     monkeypatch.setattr(Families, "matches", fail)
     with pytest.raises(DetectorError) as raised:
         find("a planted word")
