@@ -22,7 +22,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from pratique.contract.signing import Headers
 from pratique.contract.topics import MAX_ENVELOPE_BYTES, MAX_REQUEST_BYTES
 from pratique.errors import KafkaUnavailableError, TooLargeError
-from pratique.kafka_clients import LOG, new_client
+from pratique.kafka_clients import LOG, new_client, unanswered
 from pratique.transport import Received
 
 GROUP_ID: Final = "pratique-client"
@@ -82,20 +82,18 @@ class KafkaTransport:
 
     def subscribe(self, topics: Sequence[str]) -> KafkaSubscription:
         """Return a subscription from the end onwards; see ``Transport.subscribe``."""
-        consumer = new_client(
-            Consumer,
-            {
-                **self._shared,
-                "group.id": GROUP_ID,
-                "enable.auto.commit": False,
-                "enable.auto.offset.store": False,
-                "allow.auto.create.topics": False,
-                # Where retention overtook the position, what is left is still to be read.
-                "auto.offset.reset": "earliest",
-            },
-        )
+        settings = {
+            **self._shared,
+            "group.id": GROUP_ID,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "allow.auto.create.topics": False,
+            # Where retention overtook the position, what is left is still to be read.
+            "auto.offset.reset": "earliest",
+        }
+        consumer = new_client(Consumer, settings)
         try:
-            return KafkaSubscription(consumer, topics)
+            return KafkaSubscription(consumer, topics, settings)
         except BaseException:
             consumer.close()
             raise
@@ -160,8 +158,9 @@ _BEING_ELECTED: Final = frozenset(
 class KafkaSubscription:
     """A consumer assigned to every partition of some topics."""
 
-    def __init__(self, consumer: Consumer, topics: Sequence[str]) -> None:
+    def __init__(self, consumer: Consumer, topics: Sequence[str], settings: Mapping[str, object]) -> None:
         self._consumer = consumer
+        self._settings = settings
         self._topics = tuple(topics)
         ends = [self._end(topic, partition) for topic in topics for partition in self._partitions(topic)]
         self._assigned = {(item.topic, item.partition) for item in ends}
@@ -198,7 +197,7 @@ class KafkaSubscription:
         try:
             metadata = self._consumer.list_topics(topic, METADATA_TIMEOUT_S).topics[topic]
         except KafkaException as error:
-            raise KafkaUnavailableError(f"no broker told the partitions of {topic}: {error.args[0].name()}") from None
+            raise KafkaUnavailableError(unanswered(self._settings, f"the partitions of {topic}", error)) from None
         if metadata.error is not None or not metadata.partitions:
             raise KafkaUnavailableError(f"topic {topic} does not exist; `pratique topics apply` creates it")
         return sorted(metadata.partitions)
@@ -210,8 +209,7 @@ class KafkaSubscription:
                 ends = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), METADATA_TIMEOUT_S)
             except KafkaException as error:
                 if error.args[0].code() not in _BEING_ELECTED or time.monotonic() > until:
-                    name = error.args[0].name()
-                    raise KafkaUnavailableError(f"no broker told the end of {topic}: {name}") from None
+                    raise KafkaUnavailableError(unanswered(self._settings, f"the end of {topic}", error)) from None
                 self._partitions(topic)  # asks anew who leads; that takes the time of one answer
                 time.sleep(ELECTION_PAUSE_S)
                 continue

@@ -7,7 +7,9 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import Message
 
-from pratique.kafka import message_headers
+from pratique import kafka
+from pratique.errors import KafkaUnavailableError
+from pratique.kafka import KafkaTransport, message_headers
 
 
 class Given:
@@ -44,3 +46,13 @@ def test_a_message_without_headers_has_none() -> None:
 def test_a_name_that_is_not_utf_8_leaves_none(error: Exception) -> None:
     given = Given(error)
     assert (headers(given), given.asked) == ([], 1)
+
+
+def test_a_broker_that_is_away_is_named_with_the_setting_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka, "METADATA_TIMEOUT_S", 0.1)  # nobody answers, however long one waits
+    transport = KafkaTransport("127.0.0.1:1")
+    with pytest.raises(
+        KafkaUnavailableError, match=r"no broker at 127\.0\.0\.1:1 \(PRATIQUE_BOOTSTRAP\) answered for the"
+    ):
+        transport.subscribe(["compaction.accepted"])
+    transport.close()
