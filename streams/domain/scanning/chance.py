@@ -35,6 +35,8 @@ _WHOLE: Final = 4
 
 _RUN: Final = re.compile(rb"[A-Za-z0-9+/_=-]{16,}")
 _OF_BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_NAME: Final = re.compile(rb"[_-]*(?:(?:[A-Z]?[a-z0-9]{1,15}|[A-Z0-9]{1,16})(?:[_=-]+|\Z))+")
+"""Short words and numbers, each of one case, as names of variables and hosts have them: ``AWS_S3_V4_EU1_API_KEY=``."""
 _PIECE: Final = re.compile(rb"[A-Za-z0-9]+")
 _HEXADECIMAL: Final = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
 _DIGIT: Final = re.compile(rb"[0-9]")
@@ -125,6 +127,8 @@ def _cleared(piece: re.Match[bytes]) -> bytes:
 
 
 def _is_noise(run: bytes) -> bool:
+    if len(run) < _SHORTEST or _NAME.fullmatch(run) is not None:
+        return False
     size = mixed = unnamed = 0
     for piece in _PIECE.findall(run):
         size += len(piece)

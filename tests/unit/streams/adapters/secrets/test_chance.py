@@ -140,6 +140,24 @@ def test_a_word_that_noise_would_not_make_names_a_secret_beside_it(text: str) ->
     assert find(text)
 
 
+_NAMES: Final = (
+    *("AWS_S3_V4_EU1_API_KEY", "OAUTH2_P12_KS01_PWD", "GCP_K8S_EU1_V2_SMTP_KEY", "E2E_S3_V2_K8S_JWT_KEY"),
+    *("K8S_USW2_RDS_PG15_PWD", "VPN_L2TP_GW01_USW2_PSK", "kv-usw2-k8s01-ops-pwd", "App1_K8s_Ops_Db_Password"),
+)
+
+
+@pytest.mark.parametrize("sign", ["=", ": ", " = ", ": '"])
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_name_of_short_words_and_numbers_is_no_noise(name: str, sign: str) -> None:
+    text = name + sign + base64.b64decode(b"a1g3clQycFE5eldtTDR2QjhuSGM=").decode()
+    assert find(text)
+
+
+@given(st.lists(st.from_regex(r"\A(?:[A-Z]{1,4}[0-9]{1,2}|[A-Z]{2,8})\Z"), min_size=1, max_size=6))
+def test_whatever_precedes_a_word_for_a_secret_in_a_name(words: list[str]) -> None:
+    assert find("_".join([*words, "API_KEY=" + base64.b64decode(b"a1g3clQycFE5eldtTDR2QjhuSGM=").decode()]))
+
+
 @given(st.binary(max_size=600), st.data())
 def test_what_is_taken_out_leaves_places_and_the_value_as_they_were(before: bytes, data: st.DataObject) -> None:
     text = base64.b64encode(before) + b" " + before + b" a value " + before
