@@ -4,7 +4,8 @@ The contract: ``is_digest`` looks at the place of a match in its text, and at a 
 hold: a name of a digest directly before ("sha256=", "md5: ", "fingerprint is "), and as many hexadecimal digits, or
 characters of base64, as such digests have. A digest of a password is none: passwords are found from it. Nor is what has
 a word for a secret right before an algorithm's name ("api_key sha256=", "hmac-sha256: "): that is how keys for the
-algorithm are written. Keys that are shown or that find a record, and files, have digests.
+algorithm are written. Keys that are shown or that find a record, and files, have digests. So has what stands in a list
+of checksums, with the file's name behind it (``sha256sum``) or before it (``--tag``), whatever that name is.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ _CALLED: Final = re2.compile(
     rb"""|(h1|checksum|thumbprint|fingerprint))(?:["'\]]{0,2}\s{0,2}(?:=|:|is|was)\s{0,2}["'`]?|-)"""
     rb"""(?:sha[0-9]{1,3}[:=-])?([A-Za-z0-9+/_-]{22,128})"""
 )
+_LISTED: Final = re2.compile(rb"\\?([0-9A-Fa-f]{32,128})(?:  | \*)[^\s]")
+_TAGGED: Final = re2.compile(rb"(?i)(?:md5|sha-?[0-9]{1,3}|blake2[bs]?) \([^()\n]{1,255}\) = ([0-9a-f]{32,128})\s*\z")
+_LINE: Final = 512
+"""Bytes of a line of a list of checksums before its digest ends, at most."""
 _IN_HEXADECIMAL: Final = frozenset({32, 40, 56, 64, 96, 128})
 _IN_BASE64: Final = frozenset({22, 27, 38, 43, 64, 86})
 _HEXADECIMAL: Final = frozenset(b"0123456789abcdefABCDEF")
@@ -41,6 +46,8 @@ def is_digest(text: bytes, start: int, end: int) -> bool:
     """
     if end - start > _LONGEST:
         return False
+    if _HEXADECIMAL.issuperset(text[start:end]) and _is_listed(text, start, end):
+        return True
     first = max(0, start - _BEFORE)
     window = text[first : end + _AFTER]
     for found in _CALLED.finditer(window):
@@ -51,6 +58,18 @@ def is_digest(text: bytes, start: int, end: int) -> bool:
             is_keyed = found.group(2) is None and _ends_with_secret(_before(text, first + found.start(1)))
             return not (of_password or is_keyed) and _has_length(value)
     return False
+
+
+def _is_listed(text: bytes, start: int, end: int) -> bool:
+    """Whether hexadecimal digits stand in a line of a list of checksums."""
+    begin = text.rfind(b"\n", max(0, start - _LINE), start) + 1
+    stop = text.find(b"\n", end, end + _AFTER)
+    line = text[max(begin, start - _LINE) : end + _AFTER if stop < 0 else stop]
+    found = _LISTED.match(line) or _TAGGED.search(line)
+    if found is None:
+        return False
+    first = max(begin, start - _LINE)
+    return first + found.start(1) <= start and end <= first + found.end(1) and _has_length(found.group(1))
 
 
 def _has_length(value: bytes) -> bool:

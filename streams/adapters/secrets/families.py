@@ -134,11 +134,10 @@ class Rule:
                 yield Match(self.name, start, end)
 
     def _near(self, window: bytes, start: int, name: str, judging: Judging) -> Iterator[Match]:
-        """Yield the first word of a window that is a secret."""
+        """Yield the words of a window that are secrets: two passwords may stand in one sentence."""
         for word in _WORD.finditer(window):
             if judging(self.judge, word.group().decode("utf-8", "ignore"), name):
                 yield Match(self.name, start + word.start(), start + word.end())
-                return
 
 
 class Family:

@@ -118,6 +118,18 @@ def test_types_are_names_and_nothing_of_a_value_is_in_a_finding() -> None:
     assert all(check_name(f"catalogue.{rule['name']}") for rule in relaxed_rules())
 
 
+def test_each_of_two_passwords_of_a_sentence_is_found() -> None:
+    passwords = [base64.b64decode(item).decode() for item in (b"a1g3IXJUMnBROQ==", b"bVo0I2JOOHZXMQ==")]
+    text = "The passwords are {} and {} for both hosts.".format(*passwords)
+    assert [text[item.start : item.end] for item in find(text)] == passwords
+
+
+def test_a_word_at_a_line_s_end_names_no_bearer_on_the_next() -> None:
+    digest = hashlib.sha256(b"x").hexdigest()
+    assert find(f"It is all very basic\n{digest}") == []
+    assert find(f"Authorization: Bearer {base64.b64encode(digest.encode()).decode()}")
+
+
 def test_what_lies_within_another_match_is_not_repeated() -> None:
     inner, outer, apart = Match("a", 2, 5), Match("b", 0, 6), Match("c", 6, 9)
     assert outermost([inner, apart, outer]) == [outer, apart]

@@ -44,6 +44,27 @@ def test_what_is_not_called_a_digest_or_not_as_long_is_none(text: str) -> None:
     assert not is_digest(*stretch(text.format(value), value))
 
 
+@given(
+    st.binary(max_size=20),
+    st.sampled_from(_DIGESTS),
+    st.sampled_from(("common-password", "a basic", "my token", "etc/pw")),
+)
+def test_what_a_list_of_checksums_holds_is_a_digest_whatever_the_file_is_called(
+    content: bytes, name: str, file: str
+) -> None:
+    made = hashlib.new(name, content).hexdigest()
+    for text in (
+        f"{made}  {file}",
+        f"{made[::-1]}  usr/{file}\n{made}  usr/other",
+        f"{made[::-1]} *usr/{file}\r\n{made} *usr/other\n",
+        f"{name.upper()} (usr/{file}) = {made}",
+        f"{name.upper()} (usr/{file}) = {made}\nnext",
+    ):
+        assert find(text) == []
+    assert find(f"The password is {made}, as before")
+    assert find(f"password\n{made} and more")
+
+
 _KEYED = (
     *("hmac-sha256: {}", "HMAC SHA-256={}", "api_key sha256={}", "token digest-{}", "client secret: sha512-{}"),
     *("credentials md5: {}", "my signing key is sha256:{}", 'accessKey "sha256": "{}"', "config.api_key sha256={}"),
