@@ -1,4 +1,4 @@
-"""Values that stand in a secret's place and open nothing: constants, names of types, flags of games, documented pairs.
+"""Values that stand in a secret's place and open nothing: constants, versions, types, flags, documented pairs.
 
 The contract: pure functions over a value, linear in it, that say what it reads as; ``judging`` decides by them whether
 it is a secret.
@@ -19,6 +19,14 @@ def is_machine_word(value: str) -> bool:
 
 
 _MACHINE_WORD: Final = re.compile(r"\A0[xX][0-9A-Fa-f]{1,16}[uUlL]{0,3}\.?\Z")
+
+
+def is_dotted_number(value: str) -> bool:
+    """Whether a value is numbers with full stops between, as versions and object identifiers are (``1.2.840``)."""
+    return bool(_DOTTED_NUMBER.match(value))
+
+
+_DOTTED_NUMBER: Final = re.compile(r"\A\d{1,9}(?:\.\d{1,9}){2,15}\Z")
 
 
 def is_type_name(value: str) -> bool:

@@ -14,7 +14,13 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
-from streams.adapters.secrets.harmless import is_documented_pair, is_flag, is_machine_word, is_type_name
+from streams.adapters.secrets.harmless import (
+    is_documented_pair,
+    is_dotted_number,
+    is_flag,
+    is_machine_word,
+    is_type_name,
+)
 from streams.adapters.secrets.values import (
     ALGORITHM,
     IDENTIFIER,
@@ -103,7 +109,9 @@ def _credentials(value: str, key: str) -> bool:
 
 def _named(value: str, key: str) -> bool:
     """Whether neither name nor value say that this is no secret."""
-    if is_mask(value) or is_public(value) or is_machine_word(value) or is_flag(value, key) or names_something_else(key):
+    if is_mask(value) or is_public(value) or is_machine_word(value) or is_dotted_number(value):
+        return False
+    if is_flag(value, key) or names_something_else(key):
         return False
     counting = not OF_DIGITS.search(key)
     return not (is_template(value) or is_filler(value, counting=counting) or same_name(key, value))

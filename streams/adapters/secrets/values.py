@@ -24,7 +24,7 @@ _TEMPLATE: Final = re.compile(
       <[^<>]*>? | &lt;.* | \[[^\]]*\]? | \(.* | \{\{.* | \{%.* | %\(.* | %[A-Za-z_][\w()]*%?
       | \$\(.* | \$\{\{?[^{}]*\}?\}?
       | \$\$?[A-Za-z_]\w*(?:[\[{(:.-].*)? | \.?\s?\$[^\w].* | \.\s?\$.*
-      | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__
+      | \{[^{}]*\} | @[A-Za-z_]\w*@ | __\w+__ | [@%](?:[A-Z][A-Z_]+|[a-z]+(?:_[a-z]+)+)
       | !(?:Ref|Sub|GetAtt|secret|vault|env)\b.* | ENC\[.*
       | (?:process\.env|os\.environ|os\.getenv|getenv|env|ENV|secrets|vars?|self|this|settings|config|cfg|args?|options?
          |opts|request|req|params?|props|data|ctx|event|local|each|module|System|Deno|Bun|vault|ssm|op|keyring|github|inputs

@@ -77,3 +77,16 @@ def test_base64_of_a_user_and_what_documentation_calls_a_password(user: str) -> 
         assert is_documented_pair(pair(password))
         assert not is_secret(Judge.TOKEN, pair(password))
     assert not is_documented_pair(pair("kX7!rT2pQ9"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "OID_DIGEST_KEY = '1.2.840.113549.1.9.4';",
+        "PASSWORD_VERSION=12.4.1",
+        "my @credential_args = @ARGV;",
+        "my $key = %key_of_name;",
+    ],
+)
+def test_numbers_of_versions_and_variables_are_no_secrets(text: str) -> None:
+    assert find(text) == []
