@@ -55,6 +55,7 @@ from streams.adapters.secrets.values import (
     says_placeholder,
     without_escapes,
 )
+from streams.domain.scanning.views.terminal import without_sequences
 
 LONGEST_JUDGED: Final = 256
 
@@ -88,7 +89,9 @@ def is_secret(judge: Judge, value: str, key: str = "") -> bool:
         value: The value as it stands in the text.
         key: The name it was given, where the rule found one.
     """
-    return _JUDGES[judge](value[:LONGEST_JUDGED], key)
+    value = value[:LONGEST_JUDGED]
+    said = without_sequences(value)
+    return bool(said or not value) and _JUDGES[judge](said, key)
 
 
 def _literal(value: str, _key: str) -> bool:

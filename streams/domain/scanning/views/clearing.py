@@ -1,10 +1,11 @@
 """Characters that are not what they seem: invisible ones, compatibility forms, and letters of another script.
 
 The contract: ``cleared`` returns the edits that leave what a reader takes the text for. Compatibility forms and digits
-of other scripts become the ASCII that they stand for, letters that look Latin become Latin in a token that has Latin
-letters or digits, and what has no width is dropped where it stands beside ASCII: between the letters of Persian or
-Indic words, and inside an emoji, it has work to do and hides nothing that a detector looks for. Characters that spell
-ASCII invisibly (the tag block, variation selectors, zero-width bits) are read. Case stays, since a token has one.
+of other scripts become the ASCII that they stand for, punctuation alone only between ASCII; letters that look Latin
+become Latin in a token that has Latin letters or digits, and what has no width is dropped where it stands beside ASCII:
+between the letters of Persian or Indic words, and inside an emoji, it has work to do and hides nothing that a detector
+looks for. Characters that spell ASCII invisibly (the tag block, variation selectors, zero-width bits) are read. Case
+stays, since a token has one.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ def cleared(text: str) -> list[Edit]:
         changes += (
             Change(run.start(), run.end(), run.group().translate(_FOLD), NORMALISED)
             for run in _FOLDED.finditer(text)
-            if _matters(run.group())
+            if _matters(text, run.start(), run.end())
         )
+    changes += _signs(text)
     changes += _latin(text)
     changes.sort()
     return list(_in_order(text, spelt, changes))
@@ -110,9 +112,47 @@ def _start(change: Change) -> int:
 _FOLD: Final = {ord(letter): plain for letter, plain in FOLDING.items()}
 
 
-def _matters(run: str) -> bool:
-    """Say whether a run has more to it than punctuation, which scripts of East Asia use wide everywhere."""
-    return any(letter.isalnum() or letter in "＠．" for letter in run)  # noqa: RUF001 - wide signs are meant
+def _matters(text: str, start: int, end: int) -> bool:
+    """Say whether a run has letters or digits, or is punctuation inside of what is ASCII, as in a token.
+
+    Scripts of East Asia use wide punctuation everywhere: beside their letters it is theirs, between two numbers it may
+    be a time, a range or a list.
+    """
+    run = text[start:end]
+    if any(letter.isalnum() or letter in "＠．" for letter in run):  # noqa: RUF001 - wide signs are meant
+        return True
+    before, after = text[max(0, start - 2) : start].rstrip(" ")[-1:], text[end : end + 2].lstrip(" ")[:1]
+    if not (_BESIDE_SIGN.match(before) and _BESIDE_SIGN.match(after)):
+        return False
+    return not (before.isdigit() and after.isdigit() and _OF_NUMBERS.issuperset(run))
+
+
+_BESIDE_SIGN: Final = re.compile(f"[!-~\x1b{INVISIBLE}]")
+_OF_NUMBERS: Final = frozenset("，：；～％（）")  # noqa: RUF001 - wide signs are meant
+
+
+def _signs(text: str) -> Iterator[Change]:
+    """Yield other dashes, slashes and the like inside of tokens that mix letters and digits; prose has its own."""
+    if _INSIDE.search(text):
+        for token in _SIGNED.finditer(text):
+            if any(_is_mixed(part) for part in _PART.findall(token.group())):
+                for sign in _INSIDE.finditer(text, *token.span()):
+                    yield Change(sign.end() - 1, sign.end(), _LIKE_SIGN[sign.group()[-1]], NORMALISED)
+
+
+_LIKE_SIGN: Final = {sign: plain for sign, plain in _LOOKALIKE.items() if not plain.isalnum()} | {
+    **dict.fromkeys("\u2014\u2015\ufe58", "-"),
+    "\u2040": "_",
+}
+_SIGNS: Final = _pattern(list(_LIKE_SIGN))
+_INSIDE: Final = re.compile(f"[0-9A-Za-z_/][{_SIGNS}](?=[0-9A-Za-z_/])")
+_SIGNED: Final = re.compile(f"[0-9A-Za-z_./+=@:{_SIGNS}-]+")
+_PART: Final = re.compile("[0-9A-Za-z]{8,}")
+
+
+def _is_mixed(part: str) -> bool:
+    """Say whether a part of a token has letters and digits."""
+    return not part.isalpha() and not part.isdigit()
 
 
 def _beside_ascii(text: str, start: int, end: int) -> bool:
@@ -157,12 +197,23 @@ def _latin(text: str) -> Iterator[Change]:
     """Yield tokens of letters that look Latin and stand among Latin ones."""
     place = 0
     while (mixed := _MIXED.search(text, place)) is not None:
+        if _ends_sequence(text, mixed.start()):
+            place = mixed.start() + 1
+            continue
         token = _around(text, max(place, mixed.start() - _MOST_OF_TOKEN), mixed.start())
         for run in _LOOKALIKES.finditer(text, *token):
             yield Change(run.start(), run.end(), run.group().translate(_LATIN), CONFUSABLES)
         place = max(token[1], mixed.end())
 
 
+def _ends_sequence(text: str, place: int) -> bool:
+    """Say whether a letter is the last of a terminal's sequence, which belongs to no word behind it."""
+    start = text.rfind("[", max(0, place - _LONGEST_SEQUENCE), place)
+    return start >= 0 and _OF_SEQUENCE.fullmatch(text, start, place + 1) is not None
+
+
+_LONGEST_SEQUENCE: Final = 32
+_OF_SEQUENCE: Final = re.compile(r"\[[0-9;:?]*[A-Za-z]")
 _LOOKALIKES: Final = re.compile(f"[{_ALIKE}]+")
 _LATIN: Final = {ord(letter): latin for letter, latin in _LOOKALIKE.items()}
 _MOST_OF_TOKEN: Final = 512

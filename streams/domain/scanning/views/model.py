@@ -201,7 +201,7 @@ class _Builder:
             kinds, below = (*inside[0].kinds, edit.kind), inside[0].places
         else:
             kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
-            below = _joined([piece.places for piece in inside])
+            below = _joined(inside, edit.places)
         places: Sequence[int] | None = None
         low, high = inside[0].low, inside[-1].high
         if edit.places is not None and below is not None:
@@ -278,16 +278,17 @@ def _cut(piece: Piece, start: int, end: int) -> Piece:
     return Piece(start, end, places[0], places[-1] + 1, places, kinds, left_out)
 
 
-def _joined(several: Sequence[Sequence[int] | None]) -> Sequence[int] | None:
-    """Return the places of several stretches; none where one has none."""
-    if len(several) == 1:
-        return several[0]
+def _joined(pieces: Sequence[Piece], kept: Sequence[int] | None) -> Sequence[int] | None:
+    """Return the places of several stretches; none where a character that is kept has none."""
+    if len(pieces) == 1 or kept is None:
+        return pieces[0].places if len(pieces) == 1 else None
     joined: list[int] = []
-    for places in several:
-        if places is None:
-            return None
-        joined += places
-    return joined
+    for piece in pieces:
+        joined += [_NOWHERE] * (piece.end - piece.start) if piece.places is None else piece.places
+    return joined if all(joined[place] != _NOWHERE for place in kept) else None
+
+
+_NOWHERE: Final = -1
 
 
 def _merged(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from streams.domain.scanning.views.families import families
 from streams.domain.scanning.views.joining import JOINED, joined
 from streams.domain.scanning.views.limits import DEFAULT_LIMITS, most_read
 from streams.domain.scanning.views.model import CONTEXT, Edit, View, plain, rewrite, whole_edits
+from streams.domain.scanning.views.terminal import has_only_colours, shown
 from streams.domain.scanning.views.turning import TURNS, turned, turned_tokens
 
 
@@ -57,17 +58,26 @@ class _Reader:
     def undone(self, view: View) -> Iterator[tuple[View, bool]]:
         """Yield what a view reads as once one disguise is taken off, and whether there may be another below.
 
-        Characters come first: what is encoded, torn or turned may hold any that are not what they seem.
+        Characters come first: what is encoded, torn or turned may hold any that are not what they seem. What a terminal
+        shows is read on like any other text, since what stood apart stands side by side there.
         """
         clear = self._new(view, cleared(view.text))
         if clear is not None:
             yield clear, False
         for base in (view, clear):
-            if base is not None:
-                for edits, context in self._layers(base):
-                    made = self._new(base, edits, context)
-                    if made is not None:
-                        yield made, True
+            if base is None:
+                continue
+            sequences = shown(base.text)
+            bare = self._new(base, sequences)
+            if bare is not None:
+                yield bare, True
+                # What was decoded to a text with colours all over is read on without them alone.
+                if view.kinds and _is_all(base, bare, sequences):
+                    continue
+            for edits, context in self._layers(base):
+                made = self._new(base, edits, context)
+                if made is not None:
+                    yield made, True
 
     def _layers(self, view: View) -> Iterator[tuple[list[Edit], int]]:
         """Yield edits that make one reading each, and how much of what stands beside them belongs to it."""
@@ -91,3 +101,9 @@ class _Reader:
         self._budget.spend(len(made.text))
         self._seen.add(made.text)
         return made
+
+
+def _is_all(base: View, bare: View, sequences: Sequence[Edit]) -> bool:
+    """Say whether a view without a terminal's sequences lacks nothing else, and these are colours."""
+    dropped = sum(edit.end - edit.start - len(edit.text) for edit in sequences)
+    return len(bare.text) + dropped == len(base.text) and has_only_colours(base.text)
