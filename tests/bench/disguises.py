@@ -13,7 +13,9 @@ import base64
 import bz2
 import codecs
 import gzip
+import json
 import quopri
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -83,6 +85,11 @@ DISGUISES: Final[dict[str, Callable[[str], str]]] = {
     "unicode escapes": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
     "hex escapes": lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode()),
     "octal escapes": lambda text: "".join(f"\\{byte:03o}" for byte in text.encode()),
+    "after a string's escape": lambda text: json.dumps(f"of it:\n{text}\n"),
+    "a string in a string": lambda text: json.dumps(json.dumps(f"of it:\t{text}\t")),
+    "signs escaped": lambda text: re.sub("(?<=[0-9A-Za-z])([_.@-])", r"\\\1", text),
+    "base64 in lines of a string": lambda text: json.dumps(_cut(_b64(text.encode()), 24, "\n")),
+    "decimal list in lines": lambda text: json.dumps(list(text.encode()), indent=2),
     "rot13": lambda text: codecs.encode(text, "rot13"),
     "reversed": lambda text: text[::-1],
     "zero-width": "\u200b".join,

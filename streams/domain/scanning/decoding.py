@@ -39,7 +39,16 @@ _SHORTEST_STRETCH: Final = 24
 _STRETCH: Final = re.compile(rf"[^\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]{{{_SHORTEST_STRETCH},}}")
 """What is read of bytes that are no text as a whole: too long to stand in other data by chance."""
 
-BASE64: Final = Pattern(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
+_ESCAPED_BREAK: Final = r"(?:\\{1,16}r)?\\{1,16}n"
+"""A line's end inside a string, however often that was written as a string itself."""
+
+_LETTER: Final = r"(?:[A-Za-z0-9+/_-]|\\{1,16}/)"
+BASE64: Final = Pattern(rf"{_LETTER}{{16,}}(?:(?:\r?\n ?|{_ESCAPED_BREAK}){_LETTER}{{4,}})*={{0,2}}")
+"""A run in one line or several; in a string its lines end, and its slashes stand, as escapes."""
+
+UNESCAPED: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}(?:\r?\n ?[A-Za-z0-9+/_-]{4,})*={0,2}")
+"""The same as it is written outside of strings."""
+
 BASE32: Final = Pattern(r"[A-Z2-7]{16,}={0,6}")
 _HEX: Final = Pattern(r"(?:0[xX])?[0-9a-fA-F]{16,}|[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
 BINARY: Final = Pattern(r"[01]{8}(?:[ ,]?[01]{8}){3,}")
@@ -124,15 +133,25 @@ def _runs(text: str) -> Iterator[tuple[str, int, int, Decoded]]:
     raw = one_byte(text)
     for name, pattern, decode in _ALPHABETS:
         for start, end in pattern.spans(text, raw) if name in held else ():
-            run = text[start:end]
-            decoded = decode(run, text_of)
-            if decoded is not None and decoded.text != run:
-                yield name, start, end, decoded
+            decoded = decode(text[start:end], text_of)
+            if decoded is not None:
+                if decoded.text != text[start:end]:
+                    yield name, start, end, decoded
+            elif "\\" in text[start:end]:
+                # What stands behind an escape may be no part of it.
+                yield from _unescaped_runs(text, start, end)
     for name, escape, fewest in _ESCAPES:
         for start, end in _clusters(text, name, escape, fewest):
             decoded = _unescaped(name, escape, text[start:end])
             if decoded is not None:
                 yield name, start, end, decoded
+
+
+def _unescaped_runs(text: str, start: int, end: int) -> Iterator[tuple[str, int, int, Decoded]]:
+    for run in UNESCAPED.finditer(text, start, end):
+        decoded = base64_text(run.group(), text_of)
+        if decoded is not None and decoded.text != run.group():
+            yield "base64", *run.span(), decoded
 
 
 def _alphabets_in(text: str) -> frozenset[str]:
@@ -207,6 +226,8 @@ def _surrogates(text: str) -> str:
 def base64_text(run: str, reading: Reading) -> Decoded | None:
     """Return what a run of base64 says, in one line or several."""
     letters = run.rstrip("=")
+    if "\\" in letters:
+        letters = _BREAK.sub("\n", letters).replace("\\", "")
     if "-" in letters or "_" in letters:
         letters = letters.translate(_URL_SAFE)
     lines = letters.split()
@@ -226,6 +247,7 @@ def _base64_bytes(letters: str) -> bytes:
     return binascii.a2b_base64(letters[:-1] if spare == 1 else letters + _PADDING[spare])
 
 
+_BREAK: Final = re.compile(_ESCAPED_BREAK)
 _PADDING: Final = ("", "", "==", "=")
 
 

@@ -19,6 +19,7 @@ from streams.domain.scanning.decoding import (
     BINARY,
     MORSE,
     SHORTEST_LETTERS,
+    UNESCAPED,
     Decoded,
     Reading,
     base32_text,
@@ -32,7 +33,7 @@ from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.model import Edit
 from streams.domain.scanning.views.unpacking import said_by
 
-_WORDS: Final = re.compile(r"[a-z/_+-]*")
+_WORDS: Final = re.compile(r"[a-z/_+\\-]*")
 """What no alphabet makes of a text: sixteen letters and signs without one capital or digit."""
 
 _PADDED: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{10,15}={1,2}(?![A-Za-z0-9+/_=-])")
@@ -40,9 +41,12 @@ _PADDED: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{10,15}={1,2}(
 
 _HEX: Final = Pattern(r"(?:0[xX])?[0-9a-fA-F]{16,}")
 _PAIRS: Final = Pattern(r"[0-9a-fA-F]{2}(?:[ :,][0-9a-fA-F]{2}){7,}")
-_HEX_LIST: Final = Pattern(r"0x[0-9a-fA-F]{2}(?:[,; \r\n\t]{1,3}0x[0-9a-fA-F]{2}){7,}")
+_BETWEEN: Final = r"(?:[,;]{1,2}[ \t\r\n]{0,32}|[ \t\r\n]{1,32}(?:[,;][ \t\r\n]{0,32})?)"
+"""What stands between the numbers of a list, in one line or indented in several; it is read in one way alone."""
+
+_HEX_LIST: Final = Pattern(rf"0x[0-9a-fA-F]{{2}}(?:{_BETWEEN}0x[0-9a-fA-F]{{2}}){{7,}}")
 _HEX_GROUPS: Final = Pattern(r"[0-9a-fA-F]{4,16}(?:[ :-][0-9a-fA-F]{2,16}){2,}")
-_DECIMALS: Final = Pattern(r"[0-9]{2,3}(?:[,; ]{1,2}[0-9]{2,3}){7,}")
+_DECIMALS: Final = Pattern(rf"[0-9]{{2,3}}(?:{_BETWEEN}[0-9]{{2,3}}){{7,}}")
 _CHARACTERS: Final = Pattern(r"(?:ch(?:a?)r(?:code)?\([0-9]{2,3}\)[ \t]?[+.&|,]{0,2}[ \t]?){4,}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{2,3}")
 _BASE85: Final = Pattern(r"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{20,}", takes_marks=True)
@@ -118,6 +122,11 @@ def alphabets(text: str, held: frozenset[str], runs: Runs) -> Iterator[Edit]:
 def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     """Yield what a long run of letters and digits stands for in any of the alphabets that have these."""
     said = base64_text(run, reading)
+    if "\\" in run and (said is None or not said.whole):
+        # What stands behind an escape may be no part of it.
+        for line in UNESCAPED.finditer(run):
+            yield from _long(line.group(), start + line.start(), reading)
+        return
     yield from _edit("base64", start, run, said)
     if said is None:
         yield from _glued(run, start, reading)
@@ -125,6 +134,7 @@ def _long(run: str, start: int, reading: Reading) -> Iterator[Edit]:
     backwards = run.rstrip("=")[::-1]
     if (
         "\n" not in run
+        and "\\" not in run
         and not _WORDS.fullmatch(backwards, 0, _SHORTEST_RUN)
         and base64_text(backwards[:_TRIED], _whole)
     ):

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from streams.domain.scanning.places import Pattern
 from streams.domain.scanning.views.alphabets import Runs, alphabets
 from streams.domain.scanning.views.model import Edit
+
+STRING_ESCAPE: Final = "string-escape"
 
 
 def decoded(text: str, held: frozenset[str], runs: Runs) -> list[list[Edit]]:
@@ -29,8 +34,18 @@ def decoded(text: str, held: frozenset[str], runs: Runs) -> list[list[Edit]]:
     Raises:
         TooLargeError: Something unpacks to more than is left.
     """
-    said = (_with_address(text, edit) for edit in alphabets(text, held, runs))
-    return _layers([*said, *_escapes(text, held)])
+    said = [_with_address(text, edit) for edit in alphabets(text, held, runs)]
+    return _layers([*said, *_outside(_escapes(text, held), said)])
+
+
+def _outside(escapes: Iterable[Edit], said: Sequence[Edit]) -> Iterator[Edit]:
+    """Yield escapes but those of strings that stand in a run of an alphabet: there they break lines, and are undone."""
+    spans = sorted((edit.start, edit.end) for edit in said)
+    ends = list(accumulate((end for _, end in spans), max))
+    for escape in escapes:
+        before = bisect_right(spans, (escape.start, sys.maxsize)) if escape.kind == STRING_ESCAPE else 0
+        if not before or ends[before - 1] < escape.end:
+            yield escape
 
 
 def _with_address(text: str, edit: Edit) -> Edit:
@@ -79,6 +94,19 @@ def _of_digits(digits: int, base: int) -> Callable[[str], str]:
     return undo
 
 
+def _of_string(run: str) -> str:
+    """Undo a string literal's escapes, however often it was written as one inside another."""
+    return _STRING_ESCAPE.sub(lambda escape: _SAID_BY.get(escape[1], escape[1]), run)
+
+
+_STRING_ESCAPE: Final = re.compile(r"\\{1,16}([bfnrt\"/])")
+_SAID_BY: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
+
+
+def _of_markdown(run: str) -> str:
+    return run.replace("\\", "")
+
+
 def _characters(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
     return raw.decode("latin-1") if "\ufffd" in text else text
@@ -115,12 +143,19 @@ _ESCAPES: Final[tuple[tuple[str, str, Pattern, Callable[[str], str | None]], ...
     (
         "unicode-escape",
         "escape",
-        Pattern(r"(?:\\u\{[0-9A-Fa-f]{2,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})+"),
+        Pattern(r"(?:\\{1,16}(?:u\{[0-9A-Fa-f]{2,6}\}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}))+"),
         _code_points,
     ),
     ("unicode-escape", "code-point", Pattern(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}", quick=False), _code_points),
-    ("hex-escape", "escape", Pattern(r"(?:\\x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    ("octal-escape", "escape", Pattern(r"(?:\\[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
+    ("hex-escape", "escape", Pattern(r"(?:\\{1,16}x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
+    (STRING_ESCAPE, STRING_ESCAPE, Pattern(r"(?:\\{1,16}[bfnrt\"/])+"), _of_string),
+    (
+        "markdown-escape",
+        "markdown-escape",
+        Pattern(r"(?<=[0-9A-Za-z])(?:\\[_*.#+=@:~-])+(?=[0-9A-Za-z/])", quick=False),
+        _of_markdown,
+    ),
+    ("octal-escape", "escape", Pattern(r"(?:\\{1,16}[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
 )
 
 

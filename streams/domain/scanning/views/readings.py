@@ -11,18 +11,22 @@ that it stands (``View.place``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from streams.domain.policy.model import ViewLimits
 from streams.domain.scanning.views.alphabets import Runs
 from streams.domain.scanning.views.budget import Budget
 from streams.domain.scanning.views.clearing import cleared
-from streams.domain.scanning.views.encodings import decoded
+from streams.domain.scanning.views.encodings import STRING_ESCAPE, decoded
 from streams.domain.scanning.views.families import families
 from streams.domain.scanning.views.joining import JOINED, joined
 from streams.domain.scanning.views.limits import DEFAULT_LIMITS, most_read
 from streams.domain.scanning.views.model import CONTEXT, Edit, View, plain, rewrite, whole_edits
 from streams.domain.scanning.views.terminal import has_only_colours, shown
 from streams.domain.scanning.views.turning import TURNS, turned, turned_tokens
+
+OVER_LINES: Final = frozenset({"broken-line", "odd-words"})
+"""Families that are not looked for in lines that are a string's: keys and other data in lines would read too often."""
 
 
 def readings(text: str, limits: ViewLimits = DEFAULT_LIMITS) -> Iterator[View]:
@@ -86,7 +90,7 @@ class _Reader:
             layers = decoded(view.text, held, self._runs)
             # What was put together or turned round in one go is not once more: that would only make other parts of it.
             if JOINED not in view.kinds:
-                layers += joined(view.text, held)
+                layers += joined(view.text, held - OVER_LINES if view.kinds == (STRING_ESCAPE,) else held)
             if not TURNS.intersection(view.kinds):
                 layers += turned(view.text, held)
                 read = {place for edits in layers for edit in edits for place in (edit.start, edit.end)}

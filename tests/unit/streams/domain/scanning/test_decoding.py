@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,10 @@ def texts(text: str) -> list[str]:
         ("base64", base64.b64encode(RAW).decode()),
         ("base64", base64.urlsafe_b64encode("ÿþ ÿþ ÿþ ÿþ words".encode()).decode().rstrip("=")),
         ("base64", base64.encodebytes(RAW * 3).decode().strip()),
+        ("base64", json.dumps(base64.encodebytes(RAW * 3).decode().strip()).strip('"')),
+        ("base64", json.dumps(base64.encodebytes(RAW * 3).decode().strip().replace("\n", "\r\n")).strip('"')),
+        ("base64", json.dumps(json.dumps(base64.encodebytes(RAW * 3).decode().strip())).strip('"\\')),
+        ("base64", json.dumps(base64.b64encode(b"words ?~?~?~?~ words").decode()).replace("/", "\\/").strip('"')),
         ("base64", base64.b64encode(TEXT.encode("utf-16-le")).decode()),
         ("base32", base64.b32encode(RAW).decode()),
         ("hex", RAW.hex()),
@@ -83,6 +88,7 @@ HIDDEN = {
     "zeros": base64.b64encode(RAW + b"\x00" * 61).decode(),
     "zeros and no UTF-8": base64.b64encode(RAW + b"\x00" * 61 + b"\xe9").decode(),
     "a line of words after it": base64.b64encode(RAW + b"  ").decode().rstrip("=") + "\nThanks, it is this.",
+    "a string's line of words after it": base64.b64encode(RAW + b"  ").decode().rstrip("=") + "\\nThanks, it is this.",
     "a line of letters before it": "a_rather_long_line\n" + base64.b64encode(RAW).decode(),
     "letters after pairs": RAW.hex(" ") + " be",
     "many bits": "".join(f"{byte:08b}" for byte in RAW) + "00100000" * 10_000,
@@ -93,6 +99,10 @@ HIDDEN = {
 @pytest.mark.parametrize("how", HIDDEN)
 def test_what_is_added_to_a_run_hides_nothing(how: str) -> None:
     assert any(TEXT in text for text in texts(HIDDEN[how]))
+
+
+def test_words_behind_a_string_s_line_hide_no_short_run_before_it() -> None:
+    assert "short no. 12" in texts(base64.b64encode(b"short no. 12").decode() + "\\nThere are more")
 
 
 def test_zeros_between_words_make_no_other_text_of_them() -> None:
@@ -140,6 +150,9 @@ def test_layers_are_no_longer_than_a_few_times_the_text(unit: str) -> None:
 PARTS = [
     "aGVsbG8gd29ybGQgYWdhaW4h",
     "MFRGGZDFMZTWQ2LK",
+    "aGVsbG8gd29ybGQgYWdh\\naW4hIGFuZCBtb3Jl",
+    "\\n",
+    "\\/",
     "00ff" * 6,
     "41 42:43,44 45 46 47 48 ",
     "01000001",

@@ -7,10 +7,12 @@ from __future__ import annotations
 import base64
 import bz2
 import gzip
+import json
 import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Final
 
 import pytest
@@ -43,6 +45,12 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "base64": ("base64", _base64),
     "base64 for addresses": ("base64", lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")),
     "base64 in lines": ("base64", lambda text: lines(base64.b64encode((text * 3).encode()).decode(), 20)),
+    "base64 in lines of a string": (
+        "base64",
+        lambda text: json.dumps(lines(base64.b64encode((text * 3).encode()).decode(), 60).replace("\n", "\r\n")),
+    ),
+    "base64 in a string of a string": ("base64", lambda text: json.dumps(json.dumps(lines(_base64(text * 3), 60)))),
+    "base64 with slashes of a string": ("base64", lambda text: json.dumps(_base64(text + "~?~?")).replace("/", "\\/")),
     "base64 in a data URL": (
         "base64",
         lambda text: "data:text/plain;base64," + base64.b64encode(text.encode()).decode(),
@@ -61,6 +69,10 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "hex as a list": ("hex", lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode())),
     "hex in groups": ("hex", lambda text: " ".join(re.findall(".{1,4}", text.encode().hex()))),
     "numbers": ("decimal", lambda text: ", ".join(str(byte) for byte in text.encode())),
+    "numbers in lines": ("decimal", lambda text: json.dumps(list(text.encode()), indent=4)),
+    "numbers in lines of a string": ("decimal", lambda text: json.dumps(json.dumps(list(text.encode()), indent=4))),
+    "numbers without a sign": ("decimal", lambda text: "\n   ".join(str(byte) for byte in text.encode())),
+    "hex in indented lines": ("hex", lambda text: ",\n        ".join(f"0x{byte:02x}" for byte in text.encode())),
     "calls": ("decimal", lambda text: " + ".join(f"chr({byte})" for byte in text.encode())),
     "base85": ("base85", lambda text: base64.b85encode(text.encode()).decode()),
     "ascii85": ("ascii85", lambda text: base64.a85encode(text.encode(), adobe=True).decode()),
@@ -75,6 +87,9 @@ DISGUISES: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "code points in braces": ("unicode-escape", lambda text: "".join(f"\\u{{{ord(letter):x}}}" for letter in text)),
     "long code points": ("unicode-escape", lambda text: "".join(f"\\U{ord(letter):08x}" for letter in text)),
     "code points by name": ("unicode-escape", lambda text: " ".join(f"U+{ord(letter):04X}" for letter in text)),
+    "code points of a string": ("unicode-escape", lambda text: "".join(f"\\\\u{ord(letter):04x}" for letter in text)),
+    "bytes of a string": ("hex-escape", lambda text: "".join(f"\\\\x{byte:02x}" for byte in text.encode())),
+    "octal bytes of a string": ("octal-escape", lambda text: "".join(f"\\\\{byte:03o}" for byte in text.encode())),
     "bytes": ("hex-escape", lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode())),
     "octal bytes": ("octal-escape", lambda text: "".join(f"\\{byte:03o}" for byte in text.encode())),
     "quoted-printable": ("quoted-printable", lambda text: "".join(f"={byte:02X}" for byte in text.encode())),
@@ -170,6 +185,72 @@ def test_a_token_that_is_torn_or_turned_is_read_at_its_place(how: str) -> None:
     assert place is not None
     assert "+".join(place.kinds) == kind
     assert len(before) <= place.start < place.end <= len(before) + len(written)
+
+
+def as_string(text: str, times: int, *, slashes: bool = False) -> str:
+    for _ in range(times):
+        text = json.dumps(text)
+        text = text.replace("/", "\\/") if slashes else text
+    return text
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("between", ["\n", "\t", "\r\n", "\b", "\f", '"', ": /"])
+def test_what_follows_a_string_s_escape_is_read_without_its_letter(between: str, times: int) -> None:
+    before = between.replace("\b", " ").replace("\f", " ")
+    text = as_string(f"of it{between}{TOKEN}{between}there", times, slashes="/" in between)
+    (view, start), *_ = found(text, f"of it{before}{TOKEN}{before}there")
+    start += len("of it" + before)
+    place = view.place(start, start + len(TOKEN))
+    assert place is not None
+    assert text[place.start : place.end] == TOKEN
+
+
+WORDS: Final = st.lists(st.text("abCD01.,:-", min_size=1, max_size=8), min_size=2, max_size=8)
+
+
+@given(
+    meant=st.builds(str.join, st.sampled_from(["\n", "\t", "\r\n", '"', "/", '\n\t"']), WORDS),
+    times=st.integers(1, 4),
+    slashes=st.booleans(),
+)
+def test_what_was_written_as_a_string_comes_back(meant: str, times: int, *, slashes: bool) -> None:
+    assert found(as_string(meant, times, slashes=slashes), meant)
+
+
+def test_what_only_looks_like_an_escape_is_read_as_it_stands_too() -> None:
+    path = r"C:\new\table\report.txt"
+    assert [view.text for view in readings(path)] == [path, "C:\new\table\report.txt"]
+
+
+@pytest.mark.parametrize("escaped", ["_", ".", "*", "#", "+", "=", "@", ":", "~", "-"])
+def test_an_escaped_sign_inside_a_token_is_read_as_the_sign(escaped: str) -> None:
+    text = f"see ab\\{escaped}cd\\{escaped}\\{escaped}ef there"
+    (view, start), *_ = found(text, f"ab{escaped}cd{escaped}{escaped}ef")
+    place = view.place(start, start + 8 + len(escaped))
+    assert place is not None
+    assert text[place.start : place.end] == text[4:-6]
+    assert place.kinds == ("markdown-escape",)
+
+
+@pytest.mark.parametrize("text", [r"\d+\.\d+", r"[\w\-]+ \_ \*", r"\_word\_", r"a \- b"])
+def test_an_escaped_sign_beside_a_token_is_none_inside_it(text: str) -> None:
+    assert [view.text for view in readings(text)] == [text]
+
+
+def test_what_stands_in_a_run_s_next_line_is_read_as_it_stands() -> None:
+    written = _base64(PHRASE * 2)[:64]
+    assert found(json.dumps(f"{written}\n{TOKEN}\nThere"), f"\n{TOKEN}\n")
+
+
+def test_words_behind_an_escape_hide_no_run_before_it() -> None:
+    assert found(json.dumps(f"see {_base64('short no. 12')}\nThere are more"), "short no. 12")
+
+
+@pytest.mark.parametrize("slashes", [False, True])
+def test_data_in_lines_of_a_string_has_no_more_readings_than_it_may(*, slashes: bool) -> None:
+    data = base64.b64encode(b"".join(sha256(bytes([number])).digest() for number in range(256)) * 2).decode()
+    list(readings(as_string("-----BEGIN DATA-----\n" + lines(data, 64), 1, slashes=slashes)))
 
 
 def test_a_data_url_says_its_content_alone() -> None:
@@ -282,6 +363,7 @@ UNITS: Final = [
     "A", "0", "01", "%41", "&#65;", "\\u0041", "\\x41", "\\101", ".- ", "41 ", "=41", "AAAAAAAAAAAAAAAA ", "QQ==",
     "&amp;", "\u200bA", "\u200b", "\uff21", "\u0430a", "\U000e0041", "\u00ada", '"a" + "b"', "a-b-", "1 2 ",
     "\n1a2b", "\\\\", "\u202e", "<~", "'' ",
+    "\\n", "\\\\n", '\\"', "\\/", "\\n1a2b", "a\\_b", "\\\\u0041", "65\n", "65,\n    ",
 ]  # fmt: skip
 
 
