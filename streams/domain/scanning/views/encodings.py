@@ -35,17 +35,7 @@ def decoded(text: str, held: frozenset[str], runs: Runs) -> list[list[Edit]]:
         TooLargeError: Something unpacks to more than is left.
     """
     said = [_with_address(text, edit) for edit in alphabets(text, held, runs)]
-    return _layers([*said, *_outside(_escapes(text, held), said)])
-
-
-def _outside(escapes: Iterable[Edit], said: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield escapes but those of strings that stand in a run of an alphabet: there they break lines, and are undone."""
-    spans = sorted((edit.start, edit.end) for edit in said)
-    ends = list(accumulate((end for _, end in spans), max))
-    for escape in escapes:
-        before = bisect_right(spans, (escape.start, sys.maxsize)) if escape.kind == STRING_ESCAPE else 0
-        if not before or ends[before - 1] < escape.end:
-            yield escape
+    return _layers([*said, *_escapes(text, held), *_backslashes(text, held, said)])
 
 
 def _with_address(text: str, edit: Edit) -> Edit:
@@ -84,6 +74,63 @@ def _quoted_runs(text: str) -> Iterator[Edit]:
             yield Edit(first, place, said, "quoted-printable")
 
 
+def _backslashes(text: str, held: frozenset[str], said: Sequence[Edit]) -> Iterator[Edit]:
+    """Yield signs and letters that are written with a backslash before them.
+
+    Those that stand in a run of an alphabet break its lines, and are undone there. Text with many has one edit for
+    several, since each costs as much as some twenty characters do.
+    """
+    for kind, pattern, one in _BACKSLASHES:
+        if kind in held:
+            start = end = 0
+            for first, last in _outside(pattern.spans(text), said):
+                if end and not _GAP.fullmatch(text, end, first):
+                    yield _unescaped(text, start, end, kind, one)
+                    end = 0
+                start, end = (start if end else first), last
+            if end:
+                yield _unescaped(text, start, end, kind, one)
+
+
+def _outside(spans: Iterable[tuple[int, int]], said: Sequence[Edit]) -> Iterator[tuple[int, int]]:
+    """Yield spans but those that lie in what stands for something."""
+    runs = sorted((edit.start, edit.end) for edit in said)
+    ends = list(accumulate((end for _, end in runs), max))
+    for span in spans:
+        before = bisect_right(runs, (span[0], sys.maxsize)) if runs else 0
+        if not before or ends[before - 1] < span[1]:
+            yield span
+
+
+def _unescaped(text: str, start: int, end: int, kind: str, one: re.Pattern[str]) -> Edit:
+    """Return what a stretch says each of whose escapes, however often it was escaped itself, stands for one sign."""
+    parts: list[str] = []
+    places: list[int] = []
+    place = start
+    for escape in one.finditer(text, start, end):
+        parts += (text[place : escape.start()], _SAID_BY.get(escape[1], escape[1]))
+        places += range(place - start, escape.start() - start + 1)
+        place = escape.end()
+    said = "".join(parts)
+    # A single one is all of what it stands for.
+    return Edit(start, end, said, kind, places if len(said) > 1 else None)
+
+
+_GAP: Final = re.compile(r"[^\\%&=]{0,4}")
+"""What may stand between two escapes of one edit: little, and no escape of another kind."""
+
+_SAID_BY: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
+
+_BACKSLASHES: Final = (
+    (STRING_ESCAPE, Pattern(r"(?:\\{1,16}[bfnrt\"/])+"), re.compile(r"\\{1,16}([bfnrt\"/])")),
+    (
+        "markdown-escape",
+        Pattern(r"(?<=[0-9A-Za-z])(?:\\[_*.#+=@:~-])+(?=[0-9A-Za-z/])", quick=False),
+        re.compile(r"\\([_*.#+=@:~-])"),
+    ),
+)
+
+
 def _of_digits(digits: int, base: int) -> Callable[[str], str]:
     """Return what undoes escapes of a sign, perhaps a letter, and a number of digits."""
 
@@ -92,19 +139,6 @@ def _of_digits(digits: int, base: int) -> Callable[[str], str]:
         return _characters(bytes(int(part[-digits:], base) for part in run.split(mark) if part))
 
     return undo
-
-
-def _of_string(run: str) -> str:
-    """Undo a string literal's escapes, however often it was written as one inside another."""
-    return _STRING_ESCAPE.sub(lambda escape: _SAID_BY.get(escape[1], escape[1]), run)
-
-
-_STRING_ESCAPE: Final = re.compile(r"\\{1,16}([bfnrt\"/])")
-_SAID_BY: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
-
-
-def _of_markdown(run: str) -> str:
-    return run.replace("\\", "")
 
 
 def _characters(raw: bytes) -> str:
@@ -148,13 +182,6 @@ _ESCAPES: Final[tuple[tuple[str, str, Pattern, Callable[[str], str | None]], ...
     ),
     ("unicode-escape", "code-point", Pattern(r"(?:U\+[0-9A-Fa-f]{4,6}(?: |\b)){3,}", quick=False), _code_points),
     ("hex-escape", "escape", Pattern(r"(?:\\{1,16}x[0-9A-Fa-f]{2})+"), _of_digits(2, 16)),
-    (STRING_ESCAPE, STRING_ESCAPE, Pattern(r"(?:\\{1,16}[bfnrt\"/])+"), _of_string),
-    (
-        "markdown-escape",
-        "markdown-escape",
-        Pattern(r"(?<=[0-9A-Za-z])(?:\\[_*.#+=@:~-])+(?=[0-9A-Za-z/])", quick=False),
-        _of_markdown,
-    ),
     ("octal-escape", "escape", Pattern(r"(?:\\{1,16}[0-3][0-7]{2}){2,}"), _of_digits(3, 8)),
 )
 

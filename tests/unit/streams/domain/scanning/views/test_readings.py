@@ -210,12 +210,24 @@ WORDS: Final = st.lists(st.text("abCD01.,:-", min_size=1, max_size=8), min_size=
 
 
 @given(
-    meant=st.builds(str.join, st.sampled_from(["\n", "\t", "\r\n", '"', "/", '\n\t"']), WORDS),
+    words=WORDS,
+    between=st.sampled_from(["\n", "\t", "\r\n", '"', "/", '\n\t"']),
     times=st.integers(1, 4),
     slashes=st.booleans(),
 )
-def test_what_was_written_as_a_string_comes_back(meant: str, times: int, *, slashes: bool) -> None:
-    assert found(as_string(meant, times, slashes=slashes), meant)
+def test_what_was_written_as_a_string_comes_back(words: list[str], between: str, times: int, *, slashes: bool) -> None:
+    text = as_string(between.join(words), times, slashes=slashes)
+    (view, start), *_ = found(text, between.join(words))
+    for word in words:
+        place = view.place(start, start + len(word))
+        assert place is not None
+        assert text[place.start : place.end] == word
+        start += len(word + between)
+
+
+@pytest.mark.parametrize("unit", ["a\\n", "1\\t", '\\"a\\": ', "a\\_", "a\\/"])
+def test_signs_that_are_escaped_all_along_are_a_few_pieces(unit: str) -> None:
+    assert max(len(view.pieces) for view in readings(unit * 500)) < 16
 
 
 def test_what_only_looks_like_an_escape_is_read_as_it_stands_too() -> None:
