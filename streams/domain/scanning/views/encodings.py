@@ -77,7 +77,7 @@ def _quoted_runs(text: str) -> Iterator[Edit]:
 def _backslashes(text: str, held: frozenset[str], said: Sequence[Edit]) -> Iterator[Edit]:
     """Yield signs and letters that are written with a backslash before them.
 
-    Those that stand in a run of an alphabet break its lines, and are undone there. Text with many has one edit for
+    Those that stand in a run of base64 break its lines, and are undone there. Text with many has one edit for
     several, since each costs as much as some twenty characters do.
     """
     for kind, pattern, one in _BACKSLASHES:
@@ -93,8 +93,8 @@ def _backslashes(text: str, held: frozenset[str], said: Sequence[Edit]) -> Itera
 
 
 def _outside(spans: Iterable[tuple[int, int]], said: Sequence[Edit]) -> Iterator[tuple[int, int]]:
-    """Yield spans but those that lie in what stands for something."""
-    runs = sorted((edit.start, edit.end) for edit in said)
+    """Yield spans but those that lie in base64 of which all is text."""
+    runs = sorted((edit.start, edit.end) for edit in said if edit.kind.startswith("base64"))
     ends = list(accumulate((end for _, end in runs), max))
     for span in spans:
         before = bisect_right(runs, (span[0], sys.maxsize)) if runs else 0

@@ -255,6 +255,10 @@ def test_what_stands_in_a_run_s_next_line_is_read_as_it_stands() -> None:
     assert found(json.dumps(f"{written}\n{TOKEN}\nThere"), f"\n{TOKEN}\n")
 
 
+def test_signs_around_a_string_hide_nothing_behind_its_escapes() -> None:
+    assert found(f"see <~{base64.a85encode(RAW).decode()}\\nAB12CD34EF56~> there", "\nAB12CD34EF56")
+
+
 def test_words_behind_an_escape_hide_no_run_before_it() -> None:
     assert found(json.dumps(f"see {_base64('short no. 12')}\nThere are more"), "short no. 12")
 
