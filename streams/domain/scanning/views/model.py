@@ -201,7 +201,7 @@ class _Builder:
             kinds, below = (*inside[0].kinds, edit.kind), inside[0].places
         else:
             kinds = (*_merged(piece.kinds for piece in inside), edit.kind)
-            below = _joined(inside, edit.places)
+            below = _joined(self._view.text, inside, edit.places)
         places: Sequence[int] | None = None
         low, high = inside[0].low, inside[-1].high
         if edit.places is not None and below is not None:
@@ -278,13 +278,20 @@ def _cut(piece: Piece, start: int, end: int) -> Piece:
     return Piece(start, end, places[0], places[-1] + 1, places, kinds, left_out)
 
 
-def _joined(pieces: Sequence[Piece], kept: Sequence[int] | None) -> Sequence[int] | None:
-    """Return the places of several stretches; none where a character that is kept has none."""
+def _joined(text: str, pieces: Sequence[Piece], kept: Sequence[int] | None) -> Sequence[int] | None:
+    """Return the places of several stretches; none where a character that is kept has none.
+
+    A blank or a line break that was written as an escape stands where that begins: no finding ends with one.
+    """
     if len(pieces) == 1 or kept is None:
         return pieces[0].places if len(pieces) == 1 else None
     joined: list[int] = []
     for piece in pieces:
-        joined += [_NOWHERE] * (piece.end - piece.start) if piece.places is None else piece.places
+        if piece.places is not None:
+            joined += piece.places
+        else:
+            is_blank = piece.end - piece.start == 1 and text[piece.start].isspace()
+            joined += [piece.low if is_blank else _NOWHERE] * (piece.end - piece.start)
     return joined if all(joined[place] != _NOWHERE for place in kept) else None
 
 
