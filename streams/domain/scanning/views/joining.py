@@ -8,11 +8,15 @@ find out (``streams.domain.scanning.views.families``), so that a text without an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
+import re2
+
 from streams.domain.scanning.views.model import Edit
+from streams.domain.scanning.views.shapes import TOKEN_SHAPES
 from streams.domain.scanning.views.stretches import Change, apart, stretched
 
 JOINED: Final = "joined"
@@ -43,10 +47,19 @@ _LONGEST_PART: Final = 128
 _SEAM: Final = re.compile(r"[ \t]{0,64}")
 _OF_TOKEN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+/=@:.%~-")
 _BEFORE_BREAK: Final = _OF_TOKEN | set(" \t\r\\")
+_LONGEST_ROW: Final = 512
 _MARGIN: Final = 8
 _SHORTEST_BROKEN: Final = 20
 _HAS_BOTH: Final = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]|://|[A-Za-z0-9]@[A-Za-z0-9]")
 _LETTER: Final = re.compile(r"[A-Za-z]")
+_NAMED: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,15}[:=@-]")
+_DIGEST: Final = re.compile(
+    r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_+/=@.%~-])"
+)
+"""A whole digest or identifier."""
+_HEX_BODY: Final = re.compile(r"[_-][0-9a-f]*\Z")
+_BEGINS: Final = re2.compile("|".join(TOKEN_SHAPES))
 _BROKEN_WORD: Final = re.compile(r"[A-Za-z_.]+:?|[0-9.:/-]+")
 
 
@@ -58,15 +71,17 @@ def joined(text: str, held: frozenset[str]) -> list[list[Edit]]:
         held: The families that it may hold.
     """
     layers = []
-    for family, find in (
-        ("concatenation", _added),
-        ("listed", _listed),
-        ("apart", _apart),
-        ("broken-line", _broken),
-        ("odd-words", _odd),
-    ):
+    judged: set[int] = set()
+    finders: tuple[tuple[str, Callable[[], Iterable[Change]]], ...] = (
+        ("concatenation", lambda: _added(text)),
+        ("listed", lambda: _listed(text)),
+        ("apart", lambda: _apart(text)),
+        ("broken-line", lambda: _broken(text, judged)),
+        ("odd-words", lambda: _odd(text, judged)),
+    )
+    for family, find in finders:
         if family in held:
-            edits = list(stretched(text, apart(find(text)), 0, len(text)))
+            edits = list(stretched(text, apart(find()), 0, len(text)))
             if edits:
                 layers.append(edits)
     return layers
@@ -97,8 +112,11 @@ def _apart(text: str) -> Iterator[Change]:
     return (Change(start, end, "", JOINED) for start, end in spans)
 
 
-def _odd(text: str) -> Iterator[Change]:
-    """Yield the blanks between parts of a token: several in a row that are no words, or are all as long."""
+def _odd(text: str, judged: AbstractSet[int]) -> Iterator[Change]:
+    """Yield the blanks between parts of a token: several in a row that are no words, or are all as long.
+
+    Two alone are none where the break of lines between them was judged already.
+    """
     parts: list[tuple[int, int]] = []
     odd_ones = 0
     for word in _WORD.finditer(text):
@@ -112,38 +130,48 @@ def _odd(text: str) -> Iterator[Change]:
         if len(parts) == 1 and not odd_ones and not alike:
             parts = []  # a word before the first part
         elif not near or not (odd or alike):
-            yield from _between(text, parts, odd_ones)
+            yield from _between(text, parts, odd_ones, judged)
             parts, odd_ones = [], 0
         parts.append(word.span())
         odd_ones += odd
-    yield from _between(text, parts, odd_ones)
+    yield from _between(text, parts, odd_ones, judged)
 
 
-def _between(text: str, parts: list[tuple[int, int]], odd_ones: int) -> Iterator[Change]:
+def _between(text: str, parts: list[tuple[int, int]], odd_ones: int, judged: AbstractSet[int]) -> Iterator[Change]:
     size = sum(end - start for start, end in parts)
-    if 2 * odd_ones < len(parts) or size < _SHORTEST_JOINED:
+    if 2 * odd_ones < len(parts) or size < _SHORTEST_JOINED or _is_listed([text[slice(*part)] for part in parts]):
         return
     mixed = len(parts) > 1 and size >= _SHORTEST_BROKEN and all(_HAS_BOTH.search(text, *part) for part in parts)
-    if len(parts) >= _FEWEST_PARTS or mixed:
+    if len(parts) >= _FEWEST_PARTS or (mixed and parts[0][1] not in judged):
         for before, after in pairwise(parts):
             yield Change(before[1], after[0], "", JOINED)
 
 
-def _broken(text: str) -> Iterator[Change]:
-    """Yield the breaks of lines that stand inside a token, of lines that are nothing else too."""
+def _broken(text: str, judged: set[int]) -> Iterator[Change]:
+    """Yield the breaks of lines that stand inside a token, of lines that are nothing else too.
+
+    Args:
+        text: Any text.
+        judged: Is given where breaks begin that are yielded for two parts alone, or are those of a list.
+    """
     parts: list[str] = []
     seams: list[Change] = []
     for seam, left, right, alone in _seams(text):
+        if _is_of_rows(text, seam.start, seam.end):
+            judged.add(seam.start)
+            yield from _kept(parts, seams, judged)
+            parts, seams = [], []
+            continue
         if seams and seams[-1].end + len(parts[-1]) == seam.start:
             parts.append(right)
             seams.append(seam)
         else:
-            yield from _kept(parts, seams)
+            yield from _kept(parts, seams, judged)
             parts, seams = [left, right], [seam]
         if not alone:
-            yield from _kept(parts, seams)
+            yield from _kept(parts, seams, judged)
             parts, seams = [], []
-    yield from _kept(parts, seams)
+    yield from _kept(parts, seams, judged)
 
 
 def _seams(text: str) -> Iterator[tuple[Change, str, str, bool]]:
@@ -164,19 +192,56 @@ def _seams(text: str) -> Iterator[tuple[Change, str, str, bool]]:
         place = text.find("\n", end)
 
 
-def _kept(parts: list[str], seams: list[Change]) -> Iterator[Change]:
-    """Yield seams of parts that look more like one token than like words of two lines, or of a list."""
+def _is_of_rows(text: str, start: int, following: int) -> bool:
+    """Say whether two lines are rows of a list that begin with digests of one length, so that none goes on in the next.
+
+    A token of such digits, begun by a sign, may go on in what looks like a digest.
+    """
+    digest = _DIGEST.match(text, following)
+    if digest is None or _HEX_BODY.search(text, max(0, start - _LONGEST_PART), start):
+        return False
+    size = digest.end() - digest.start()
+    line = text.rfind("\n", max(0, start - _LONGEST_ROW), start) + 1
+    before = _DIGEST.match(text, line) if line or start <= _LONGEST_ROW else None
+    return before is not None and before.end() - line == size and before.end() < start
+
+
+def _is_listed(parts: list[str]) -> bool:
+    """Say whether all lines of several begin with one name (``sha256-``): a list of values, each whole."""
+    name = _NAMED.match(parts[-1]) if len(parts) > 2 else None  # noqa: PLR2004 - two may begin alike by chance
+    return name is not None and all(part.startswith(name.group()) for part in parts[1:])
+
+
+def _kept(parts: list[str], seams: list[Change], judged: set[int]) -> list[Change]:
+    """Return seams of parts that look more like one token than like words of two lines, or of a list."""
+    if _is_listed(parts):
+        judged.update(seam.start for seam in seams)
+        return []
+    if not _is_one(parts):
+        return []
+    if len(seams) == 1:
+        judged.add(seams[0].start)
+    return seams
+
+
+def _is_one(parts: list[str]) -> bool:
     whole = "".join(parts)
-    if len(whole) < _SHORTEST_BROKEN or not _LETTER.search(whole) or not _HAS_BOTH.search(whole):
-        return
-    words = sum(_BROKEN_WORD.fullmatch(part) is not None for part in parts)
+    if len(whole) < _SHORTEST_BROKEN or not _LETTER.search(whole) or not _is_mixed(whole):
+        return False
+    words = sum(map(_is_word, parts))
     if len(parts) > 2:  # noqa: PLR2004 - a list of words, or a token over many lines
-        if 2 * words <= len(parts):
-            yield from seams
-    elif not words or parts[1].startswith(("_", "-", ":")):
-        yield from seams
-    elif words == 1:
-        # A token's first or last part may look like a word or a number; then the other must not.
-        other = parts[0] if _BROKEN_WORD.fullmatch(parts[1]) else parts[1]
-        if len(other) >= _SHORTEST_JOINED and _HAS_BOTH.search(other):
-            yield from seams
+        return 2 * words <= len(parts)
+    if not words or parts[1].startswith(("_", "-", ":")):
+        return True
+    # A token's first or last part may look like a word or a number; then the other must not.
+    other = parts[0] if _is_word(parts[1]) else parts[1]
+    return words == 1 and len(other) >= _SHORTEST_JOINED and _is_mixed(other)
+
+
+def _is_word(part: str) -> bool:
+    return _BROKEN_WORD.fullmatch(part) is not None and _BEGINS.match(part) is None
+
+
+def _is_mixed(part: str) -> bool:
+    """Say whether a part is of a token: has letters beside digits, or begins as a vendor's do and may have no digit."""
+    return _HAS_BOTH.search(part) is not None or _BEGINS.match(part) is not None

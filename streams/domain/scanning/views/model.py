@@ -20,6 +20,9 @@ from typing import Final, NamedTuple
 CONTEXT: Final = 96
 """Characters that are kept on both sides of an edit: the words beside a number say what it is."""
 
+_LONGEST_TOKEN: Final = 512
+"""Characters beside an edit in which the edge of a token is looked for: of half a token the rest would stay."""
+
 BETWEEN: Final = "\n\n"
 """Stands for what was left out; no finding may reach across it."""
 
@@ -67,6 +70,14 @@ class Piece(NamedTuple):
     left_out: bool = False
 
 
+class Made(NamedTuple):
+    """A stretch of a view that the last rewriting made: all of a text that stands so in the original."""
+
+    start: int
+    end: int
+    kind: str
+
+
 class Place(NamedTuple):
     """Where a stretch of a view stands in the original text, and how it was read."""
 
@@ -82,10 +93,12 @@ class View:
     Attributes:
         text: What it says.
         pieces: Where from, in order, without gaps.
+        made: What the last rewriting made of it, in order; all else stood so in the view before.
     """
 
     text: str
     pieces: tuple[Piece, ...]
+    made: tuple[Made, ...]
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -109,7 +122,7 @@ class View:
 def plain(text: str) -> View:
     """Return a text as the view that it is of itself."""
     size = len(text)
-    return View(text, (Piece(0, size, 0, size, range(size)),))
+    return View(text, (Piece(0, size, 0, size, range(size)),), (Made(0, size, ""),))
 
 
 def whole_edits(view: View, edits: Sequence[Edit]) -> Sequence[Edit]:
@@ -185,6 +198,7 @@ class _Builder:
         self._cursor = _Cursor(view.pieces)
         self._parts: list[str] = []
         self._pieces: list[Piece] = []
+        self._made: list[Made] = []
         self._size = 0
 
     def copy(self, start: int, end: int) -> None:
@@ -211,6 +225,7 @@ class _Builder:
                 places = [below[place] for place in edit.places]
                 low, high = places[0], places[-1] + 1
         left_out = any(piece.left_out for piece in inside)
+        self._made.append(Made(self._size, self._size + len(edit.text), edit.kind))
         self._piece(self._size + len(edit.text), low, high, places, kinds, left_out=left_out)
         self._parts.append(edit.text)
 
@@ -222,7 +237,7 @@ class _Builder:
             self._parts.append(BETWEEN)
 
     def view(self) -> View:
-        return View("".join(self._parts), tuple(self._pieces))
+        return View("".join(self._parts), tuple(self._pieces), tuple(self._made))
 
     def _piece(
         self,
@@ -259,13 +274,21 @@ def _from(text: str, start: int, context: int) -> int:
     """Return where a window begins: at a token's edge, where there is one."""
     low = max(0, start - context)
     edge = _NO_TOKEN.search(text, low, start) if low else None
-    return edge.start() if edge else low
+    if edge or not low or not context:
+        return edge.start() if edge else low
+    further = max(0, start - _LONGEST_TOKEN)
+    edge = _NO_TOKEN.search(text[further:low][::-1])
+    return low - edge.start() if edge else further if not further else low
 
 
 def _upto(text: str, end: int, context: int) -> int:
     high = min(len(text), end + context)
     edge = _NO_TOKEN.search(text[end:high][::-1]) if high < len(text) else None
-    return high - edge.start() if edge else high
+    if edge or high == len(text) or not context:
+        return high - edge.start() if edge else high
+    further = min(len(text), end + _LONGEST_TOKEN)
+    edge = _NO_TOKEN.search(text, high, further)
+    return edge.start() if edge else further if further == len(text) else high
 
 
 def _cut(piece: Piece, start: int, end: int) -> Piece:

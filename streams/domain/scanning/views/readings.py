@@ -94,7 +94,7 @@ class _Reader:
             if not TURNS.intersection(view.kinds):
                 layers += turned(view.text, held)
                 read = {place for edits in layers for edit in edits for place in (edit.start, edit.end)}
-                yield from ((edits, 0) for edits in turned_tokens(view.text, held, read))
+                yield from ((edits, 0) for edits in turned_tokens(view, held, read))
             yield from ((edits, CONTEXT) for edits in layers)
 
     def _new(self, view: View, edits: Sequence[Edit], context: int = CONTEXT) -> View | None:

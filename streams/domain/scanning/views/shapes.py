@@ -38,6 +38,7 @@ def _turned(words: list[str]) -> tuple[str, ...]:
     return tuple(re.escape(word) for word in words if len(word) >= _SHORTEST_WORD and word not in _REAL_WHEN_TURNED)
 
 
+TOKEN_SHAPES: Final = tuple(re.escape(item) for item in _BEGINNINGS if ":" not in item)
 ROT13_SHAPES: Final = tuple(re.escape(item.translate(ROT13)) for item in _BEGINNINGS if re.search("[A-Za-z]{3}", item))
 REVERSED_SHAPES: Final = tuple(re.escape(item[::-1]) for item in _BEGINNINGS)
 ROT13_WORDS: Final = _turned([word.translate(ROT13) for word in _WORDS])

@@ -15,7 +15,8 @@ from typing import Final
 
 import re2
 
-from streams.domain.scanning.views.model import Edit
+from streams.domain.scanning.views.joining import JOINED
+from streams.domain.scanning.views.model import Edit, Made, View
 from streams.domain.scanning.views.shapes import (
     LEET_MEANT,
     LEET_WORDS,
@@ -44,6 +45,8 @@ _LEAST_MIXED: Final = 3
 _HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F:.-]+")
 _LONGEST: Final = 512
 
+_PUT_TOGETHER: Final = frozenset({JOINED, "quoted-printable"})
+
 
 def turned(text: str, held: frozenset[str]) -> list[list[Edit]]:
     """Return edits that turn text back, in layers; those of one layer do not overlap.
@@ -66,23 +69,21 @@ def turned(text: str, held: frozenset[str]) -> list[list[Edit]]:
     return layers
 
 
-def turned_tokens(text: str, held: frozenset[str], read: AbstractSet[int]) -> list[list[Edit]]:
+def turned_tokens(view: View, held: frozenset[str], read: AbstractSet[int]) -> list[list[Edit]]:
     """Return edits that turn each token of letters and digits back, to be read without what stands beside it.
 
-    A token's own beginning shows whether it is one; the words beside it would make one of any string.
+    A token's own beginning shows whether it is one; the words beside it would make one of any string. What stood so in
+    the view before was turned there. Of tokens that were put together only the first are turned, to the length of the
+    longest: a list whose lines all seem to go on in the next would be read twice more for each way of that.
 
     Args:
-        text: Any text.
+        view: Any view.
         held: The families that it may hold.
         read: Where something begins or ends that reads otherwise already.
     """
     if "dense" not in held:
         return []
-    tokens = [
-        token
-        for token in _TOKEN.finditer(text)
-        if _is_dense(token.group()) and token.start() not in read and token.end() not in read
-    ]
+    tokens = [token for token in _new_tokens(view) if token.start() not in read and token.end() not in read]
     if not tokens:
         return []
     return [
@@ -92,6 +93,28 @@ def turned_tokens(text: str, held: frozenset[str], read: AbstractSet[int]) -> li
         ],
         [Edit(token.start(), token.end(), token.group()[::-1], REVERSED) for token in tokens],
     ]
+
+
+def _new_tokens(view: View) -> Iterator[re.Match[str]]:
+    """Yield tokens of letters and digits that the last rewriting made or changed, of those put together the first."""
+    made, place, left = view.made, 0, _LONGEST
+    for token in _TOKEN.finditer(view.text):
+        start, end = token.span()
+        while place < len(made) and made[place].end <= start:
+            place += 1
+        if place == len(made):
+            return
+        if made[place].start < end and _is_dense(token.group()):
+            if _is_put_together(start, end, made[place]):
+                left -= end - start
+                if left < 0:
+                    continue
+            yield token
+
+
+def _is_put_together(start: int, end: int, made: Made) -> bool:
+    """Say whether a token is of parts, one of which was made by putting them together."""
+    return made.kind in _PUT_TOGETHER and not (made.start <= start and end <= made.end)
 
 
 def _is_dense(token: str) -> bool:
