@@ -3,8 +3,9 @@
 The contract: each detector sees the fields and, as further fields, their other readings; what it finds in one is
 reported in the original's offsets, with how the text was read as its detail. Short fields that follow each other in a
 list are read as one as well, for what is split over them; it stands where it begins. One thing is reported once: a
-finding of the same detector and type that overlaps one of an earlier reading is that one, and the plain text is the
-earliest. A detector that takes disguises off itself (``own_views``) sees the fields alone.
+finding of the same detector and type that lies in what was found in an earlier reading is that, and the plain text is
+the earliest. One that reaches beyond stands for both: whoever masks it leaves no part, and what allows the plain part
+allows no more. A detector that takes disguises off itself (``own_views``) sees the fields alone.
 
 Whatever fails leaves no findings, since they would look complete: a detector that raises, or a text whose readings
 exceed the bounds (TOO_LARGE): each field's own, and what all of them may have together.
@@ -13,7 +14,7 @@ exceed the bounds (TOO_LARGE): each field's own, and what all of them may have t
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -162,18 +163,19 @@ def _original(found: Sequence[Finding], views: Mapping[str, _Reading]) -> list[F
     Raises:
         MalformedError: A finding reaches beyond its field.
     """
-    kept = [finding for finding in found if finding.path not in views]
-    if len(kept) == len(found):
-        return kept
-    taken: dict[tuple[str, str, str], _Spans] = {}
-    for finding in kept:
-        taken.setdefault(_key(finding), _Spans()).add(finding.start, finding.end)
+    plain = [finding for finding in found if finding.path not in views]
+    if len(plain) == len(found):
+        return plain
+    texts = {field.path: field.value for reading in views.values() for field in reading.fields}
+    taken: dict[tuple[str, str, str], _Taken] = {}
+    for finding in plain:
+        taken.setdefault(_key(finding), _Taken()).add(finding)
     rank = {path: number for number, path in enumerate(views)}
     for finding in sorted((item for item in found if item.path in views), key=lambda item: rank[item.path]):
         mapped = views[finding.path].original(finding)
-        if mapped is not None and taken.setdefault(_key(mapped), _Spans()).add(mapped.start, mapped.end):
-            kept.append(mapped)
-    return kept
+        if mapped is not None:
+            taken.setdefault(_key(mapped), _Taken()).widen(mapped, texts[mapped.path])
+    return [finding for several in taken.values() for finding in several.findings()]
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:
@@ -191,29 +193,74 @@ def _detail(kinds: Sequence[str]) -> str:
     return detail
 
 
-class _Spans:
-    """Spans that are taken, merged where they overlap."""
+class _Taken:
+    """Findings of one kind in one field, together where they overlap."""
 
     def __init__(self) -> None:
-        self._spans: list[tuple[int, int]] = []
+        self._groups: list[_Group] = []
 
-    def add(self, start: int, end: int) -> bool:
-        """Take a span; says whether it was free."""
-        end = max(end, start + 1)
-        first = bisect_left(self._spans, start, key=_end_before)
-        last = bisect_right(self._spans, end - 1, key=_start_of)
-        overlapped = self._spans[first:last]
-        if overlapped:
-            self._spans[first:last] = [(min(start, overlapped[0][0]), max(end, overlapped[-1][1]))]
-            return False
-        insort(self._spans, (start, end))
-        return True
+    def add(self, finding: Finding) -> None:
+        """Take a finding as it is."""
+        self._take(_Group(finding.start, max(finding.end, finding.start + 1), (finding,)))
+
+    def widen(self, finding: Finding, text: str) -> None:
+        """Take a finding of a reading: none where all of it but white space is taken, else one with what it overlaps.
+
+        Args:
+            finding: Where it stands in its field.
+            text: The field's.
+        """
+        start, end = finding.start, max(finding.end, finding.start + 1)
+        overlapped = self._overlapped(start, end)
+        inside = self._groups[overlapped]
+        if inside:
+            ends = [start, *(group.end for group in inside)]
+            starts = [*(group.start for group in inside), end]
+            if not any(text[one:other].strip() for one, other in zip(ends, starts, strict=True)):
+                return
+            start, end = min(start, inside[0].start), max(end, inside[-1].end)
+            finding = replace(finding, start=start, end=end, score=max(finding.score, *_scores(inside)))
+        self._groups[overlapped] = [_Group(start, end, (finding,))]
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was taken."""
+        for group in self._groups:
+            yield from group.findings
+
+    def _take(self, group: _Group) -> None:
+        overlapped = self._overlapped(group.start, group.end)
+        inside = [*self._groups[overlapped], group]
+        self._groups[overlapped] = [
+            _Group(
+                min(item.start for item in inside),
+                max(item.end for item in inside),
+                tuple(finding for item in inside for finding in item.findings),
+            )
+        ]
+
+    def _overlapped(self, start: int, end: int) -> slice:
+        return slice(
+            bisect_left(self._groups, start, key=_end_before), bisect_right(self._groups, end - 1, key=_start_of)
+        )
 
 
-def _start_of(span: tuple[int, int]) -> int:
-    return span[0]
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Findings that overlap, and all that they cover."""
+
+    start: int
+    end: int
+    findings: tuple[Finding, ...]
 
 
-def _end_before(span: tuple[int, int]) -> int:
-    """Return a span's last place: one that ends before a start does not overlap it."""
-    return span[1] - 1
+def _scores(groups: Iterable[_Group]) -> Iterator[float]:
+    return (finding.score for group in groups for finding in group.findings)
+
+
+def _start_of(group: _Group) -> int:
+    return group.start
+
+
+def _end_before(group: _Group) -> int:
+    """Return a group's last place: one that ends before a start does not overlap it."""
+    return group.end - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -184,3 +185,31 @@ def test_how_a_view_was_read_is_asked_as_often_however_much_is_found_in_it(monke
         found("%41 " + "<secret> <pii> " * several)
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+class Spanning(ScriptedDetector):
+    """Finds tokens that go on as long as there are letters."""
+
+    def scan(self, fields: Sequence[Field], profile: ScanProfile) -> list[Finding]:  # noqa: ARG002
+        return [
+            Finding(Category.SECRET, "scripted", "mark", field.path, *match.span(), 0.9)
+            for field in fields
+            for match in re.finditer(r"tok1_\w+", field.value)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("see tok1_abcdefgh12\nijklmn34opqr there", [(4, 32, "joined")]),
+        ("see tok1_abcdefgh12ijklmn34 there", [(4, 27, "")]),
+        ("see tok1_abcdefgh12\ntok1_ijklmn34 there", [(4, 19, ""), (20, 33, "")]),
+        ("tok1_abcdefgh12\nijklmn34opqr and tok1_second123", [(0, 28, "joined"), (33, 47, "")]),
+    ],
+)
+def test_a_reading_that_says_more_than_the_plain_text_stands_for_both(
+    text: str, spans: list[tuple[int, int, str]]
+) -> None:
+    findings, failure = detect([Field("f", text)], PROFILE, [Spanning()])
+    assert failure is None
+    assert [(item.start, item.end, item.detail) for item in findings] == spans
