@@ -8,12 +8,12 @@ or fails on is an outcome too.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pratique.contract.canonical import check_text
 from pratique.contract.reasons import ReasonCode
@@ -23,6 +23,7 @@ from streams.domain.evaluation.result import CorpusFile
 from streams.domain.evaluation.rows import MAX_ROW_BYTES, Folder, Row, read_row
 from streams.domain.evaluation.scoring import Outcome
 from streams.domain.scanning.finding import Finding
+from topologies.bootstrap.in_order import in_order
 
 IN_FLIGHT: Final = 256
 """Rows that are read ahead, so that every worker has something to do."""
@@ -102,21 +103,16 @@ async def evaluate(corpus: Corpus, find: Find, scanned: Callable[[str, Outcome],
     Raises:
         ConfigurationError: The corpus is not what it was when it was looked through.
     """
-    waiting = asyncio.Queue[tuple[str, asyncio.Task[Outcome]] | None](IN_FLIGHT)
 
-    async def begin() -> None:
-        try:
-            for name, row in corpus.read():
-                await waiting.put((name, asyncio.create_task(_outcome(row, find))))
-        finally:
-            await waiting.put(None)
+    async def begun() -> AsyncGenerator[tuple[str, Coroutine[Any, Any, Outcome]]]:
+        for name, row in corpus.read():
+            yield name, _outcome(row, find)
 
-    beginning, done = asyncio.create_task(begin()), 0
-    while (begun := await waiting.get()) is not None:
-        name, task = begun
-        scanned(name, await task)
-        done += 1
-    await beginning
+    done = 0
+    async with aclosing(in_order(begun(), ahead=IN_FLIGHT)) as outcomes:
+        async for name, outcome in outcomes:
+            scanned(name, outcome)
+            done += 1
     if done != corpus.rows:
         raise ConfigurationError(f"{corpus.place} changed while it was read; evaluate it again")
 

@@ -36,6 +36,7 @@ from topologies.bootstrap.ledger_client import (
 )
 from topologies.bootstrap.ledger_view import compare, rebuild
 from topologies.cli.arguments import FINGERPRINT, IDENTIFIER, REASON, content_of
+from topologies.cli.inputs import InputFile
 from topologies.cli.ledger_keys import keys
 from topologies.cli.output import ONLY_LINKED, Exit, json_option, print_json, print_table, speaks
 from topologies.cli.stack_options import stack_option, stack_settings
@@ -65,7 +66,7 @@ ledger.add_command(keys)
 def _about(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say which entry is meant."""
     options: list[Any] = [
-        click.argument("content", type=click.File("rb"), required=False),
+        click.argument("content", type=InputFile(), required=False),
         click.option(
             "--fingerprint", type=FINGERPRINT, help="The fingerprint itself, where the content is not at hand."
         ),

@@ -28,6 +28,7 @@ from topologies.bootstrap.ledger_generations import (
     switch,
 )
 from topologies.cli.arguments import IDENTIFIER, MAX_CONTENT_BYTES, REASON, text_of
+from topologies.cli.inputs import InputFile
 from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.cli.stack_options import stack_option, stack_settings
 
@@ -126,7 +127,7 @@ def begin_command(*, generation: str, stack: Path, as_json: bool) -> None:
 
 
 @keys.command("fill")
-@click.argument("files", nargs=-1, required=True, type=click.File("rb"))
+@click.argument("files", nargs=-1, required=True, type=InputFile())
 @click.option(
     "--lines", is_flag=True, help="Each line of a file is a JSON text of its own; a whole file is one without."
 )

@@ -27,6 +27,7 @@ from streams.errors import ConfigurationError
 from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import PolicyInHand, Repository, source_policy
 from topologies.bootstrap.request_log import recorded_requests
+from topologies.cli.inputs import bounded_lines, opened_input
 from topologies.cli.output import Exit, json_option, print_json, print_table
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import FILE, MAX_FILE_BYTES, repository_of, repository_options
@@ -76,7 +77,7 @@ def diff(  # noqa: PLR0913 - a command line's options
         if newest is not None:
             recorded = recorded_requests(Settings.read(os.environ), newest)
         else:
-            recorded = _lines(_opened(requests or Path("-"), opened), one)
+            recorded = _lines(opened_input(requests or Path("-"), opened), one)
         found: list[Shadowed] = []
         unread = elsewhere = 0
         for item in recorded:
@@ -102,20 +103,11 @@ def _policy(name: str, repository: Repository) -> PolicyInHand:
     return source_policy(Path(name)) if Path(name).is_dir() else repository.policy(name)
 
 
-def _opened(path: Path, opened: ExitStack) -> BinaryIO:
-    if str(path) == "-":
-        stream: BinaryIO = click.get_binary_stream("stdin")
-        return stream
-    try:
-        return opened.enter_context(path.open("rb"))
-    except OSError as error:
-        raise ConfigurationError(f"{path} can't be read: {error.strerror}") from None
-
-
 def _lines(stream: BinaryIO, policy: PolicyInHand) -> Iterator[_Recorded]:
     """Yield the file's compactions; recalls are left out."""
-    while line := stream.readline(MAX_FILE_BYTES + 1):
-        if not line.strip():
+    for line in bounded_lines(stream, MAX_FILE_BYTES):
+        if line is None:
+            yield None
             continue
         try:
             value = parse_json(line, max_bytes=MAX_FILE_BYTES)

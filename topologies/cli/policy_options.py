@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import click
 
@@ -12,6 +13,7 @@ from pratique.contract.topics import MAX_REQUEST_BYTES
 from pratique.errors import MalformedError
 from streams.errors import ConfigurationError
 from topologies.bootstrap.authoring import PolicyInHand, Repository, source_policy
+from topologies.cli.inputs import opened_input
 
 DEFAULT_DIRECTORY: Final = Path(".pratique/policy")
 
@@ -81,11 +83,9 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         ConfigurationError: It can't be read.
     """
-    try:
-        if str(path) == "-":
-            stream: BinaryIO = click.get_binary_stream("stdin")
+    with ExitStack() as opened:
+        stream = opened_input(path, opened)
+        try:
             return stream.read(MAX_FILE_BYTES + 1)
-        with path.open("rb") as opened:
-            return opened.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigurationError(f"{path} can't be read: {error.strerror}") from None
+        except OSError as error:
+            raise ConfigurationError(f"{path} can't be read: {error.strerror}") from None

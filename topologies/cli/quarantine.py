@@ -26,6 +26,7 @@ from topologies.bootstrap.ledger_client import Audited, Intent, change, companio
 from topologies.bootstrap.quarantine import Queued, content_of, queue, rescan
 from topologies.cli import arguments
 from topologies.cli.arguments import IDENTIFIER, REASON
+from topologies.cli.inputs import InputFile
 from topologies.cli.output import ONLY_LINKED, Exit, json_option, print_json, print_table, speaks
 from topologies.cli.stack_options import stack_option, stack_settings
 from topologies.settings import Settings
@@ -98,7 +99,7 @@ def confirm(**given: Any) -> None:  # noqa: ANN401 - the options above
 
 @quarantine.command("release")
 @_named
-@click.option("--content", type=click.File("rb"), help="The content, where the request that had it may be gone.")
+@click.option("--content", type=InputFile(), help="The content, where the request that had it may be gone.")
 @json_option
 @speaks
 def release(**given: Any) -> None:  # noqa: ANN401 - the options above

@@ -14,24 +14,25 @@ or file was malformed; 3 one could not be scanned.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import ExitStack, aclosing
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from pratique.contract.canonical import JsonValue, parse_json
 from pratique.contract.reasons import ReasonCode
-from pratique.errors import ConfigurationError, MalformedError, PratiqueError
+from pratique.errors import ConfigurationError, MalformedError, PratiqueError, TooLargeError
 from streams.application.ports.detection import Detection
 from streams.domain.scanning.applying import value_sha256
 from streams.domain.scanning.finding import Finding
+from topologies.bootstrap.in_order import in_order
 from topologies.bootstrap.scanning import Scanner, read_scan
-from topologies.cli.output import Exit, print_json, print_table, speaks
+from topologies.cli.inputs import bounded_lines, opened_input
+from topologies.cli.output import Exit, json_text, print_json, print_table, shown, speaks
 
 MAX_LINE_BYTES: Final = 32 * 1024 * 1024
 """Longest line read; a text's own bound is the policy's ``max_total_bytes``."""
@@ -40,6 +41,14 @@ IN_FLIGHT: Final = 512
 """Lines read ahead of the one that is printed next."""
 
 _SHOWN_CHARACTERS: Final = 2
+
+_END: Final = b""
+"""What no line is."""
+
+_Find = Callable[[], Awaitable[Detection]]
+
+_Answering = Coroutine[Any, Any, tuple[dict[str, JsonValue], Exit]]
+"""Finds out what is said of a line, and what the command then ends with."""
 
 
 @click.command()
@@ -89,74 +98,66 @@ async def _with(scanner: Scanner, run: Callable[[], Awaitable[Exit]]) -> Exit:
         await scanner.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of the input on its way: its id, and its answer to come."""
-
-    id: JsonValue
-    answer: Awaitable[Detection]
-
-
 async def _lines(scanner: Scanner, sources: tuple[Path, ...]) -> Exit:
     """Answer JSON lines in order, reading ahead so that every worker has something to do."""
-    lines: asyncio.Queue[_Line | None] = asyncio.Queue(IN_FLIGHT)
-    reading = asyncio.create_task(_read(scanner, sources or (Path("-"),), lines))
     worst = Exit.DONE
-    while (line := await lines.get()) is not None:
-        body, code = await _answer(line)
-        click.echo(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
-        worst = max(worst, code)
-    await reading
+    async with aclosing(in_order(_begun(scanner, sources or (Path("-"),)), ahead=IN_FLIGHT)) as answers:
+        async for line_id, (said, code) in answers:
+            click.echo(json_text({"id": line_id, **said}, separators=(",", ":")))
+            worst = max(worst, code)
     return worst
 
 
-async def _read(scanner: Scanner, sources: tuple[Path, ...], lines: asyncio.Queue[_Line | None]) -> None:
-    try:
-        for source in sources:
-            with ExitStack() as opened:
-                stream: BinaryIO = sys.stdin.buffer
-                if str(source) != "-":
-                    stream = opened.enter_context(_open(source))
-                while raw := await asyncio.to_thread(stream.readline, MAX_LINE_BYTES):
-                    if raw.strip():
-                        await lines.put(_parsed(scanner, raw))
-    finally:
-        await lines.put(None)
+async def _begun(scanner: Scanner, sources: tuple[Path, ...]) -> AsyncGenerator[tuple[JsonValue, _Answering]]:
+    """Yield each line's id, and what answers it."""
+    for source in sources:
+        with ExitStack() as opened:
+            lines = bounded_lines(opened_input(source, opened), MAX_LINE_BYTES)
+            while (raw := await asyncio.to_thread(next, lines, _END)) != _END:
+                yield _parsed(scanner, raw)
 
 
-def _open(source: Path) -> BinaryIO:
-    try:
-        return source.open("rb")
-    except OSError as error:
-        raise ConfigurationError(f"{source}: {error.strerror}") from error
-
-
-def _parsed(scanner: Scanner, raw: bytes) -> _Line:
+def _parsed(scanner: Scanner, raw: bytes | None) -> tuple[JsonValue, _Answering]:
+    if raw is None:
+        return None, _answer(partial(_refuse, TooLargeError(f"line has over {MAX_LINE_BYTES} bytes")))
     try:
         row = parse_json(raw, max_bytes=MAX_LINE_BYTES)
     except MalformedError as error:
-        return _Line(None, _refuse(error))
+        return None, _answer(partial(_refuse, error))
     if not isinstance(row, dict):
-        return _Line(None, _refuse(MalformedError("line is no JSON object")))
+        return None, _answer(partial(_refuse, MalformedError("line is no JSON object")))
     text, language = row.get("text"), row.get("lang")
     if "id" not in row or not isinstance(text, str) or not isinstance(language, str | None):
-        return _Line(row.get("id"), _refuse(MalformedError("line lacks an id, a text, or a language that is text")))
-    return _Line(row["id"], asyncio.ensure_future(scanner.find(text, language)))
+        wrong = MalformedError("line lacks an id, a text, or a language that is text")
+        return row.get("id"), _answer(partial(_refuse, wrong))
+    return row["id"], _answer(partial(scanner.find, text, language))
 
 
 async def _refuse(error: MalformedError) -> Detection:
     raise error
 
 
-async def _answer(line: _Line) -> tuple[dict[str, JsonValue], Exit]:
+async def _answer(find: _Find) -> tuple[dict[str, JsonValue], Exit]:
+    found = await _found(find)
+    if isinstance(found, _Unscanned):
+        return {"error": found.code.value}, found.exit
+    return {"findings": [_body(item) for item in found]}, Exit.DONE
+
+
+class _Unscanned(NamedTuple):
+    """Why a text was not scanned, and what the command then ends with."""
+
+    code: ReasonCode
+    exit: Exit
+
+
+async def _found(find: _Find) -> tuple[Finding, ...] | _Unscanned:
     try:
-        detection = await line.answer
+        detection = await find()
     except PratiqueError as error:
         code = ReasonCode(getattr(error, "code", ReasonCode.DETECTOR_ERROR))
-        return {"id": line.id, "error": code.value}, Exit.USAGE if isinstance(error, MalformedError) else Exit.UNKNOWN
-    if detection.failure is not None:
-        return {"id": line.id, "error": detection.failure.code.value}, Exit.UNKNOWN
-    return {"id": line.id, "findings": [_body(finding) for finding in detection.findings]}, Exit.DONE
+        return _Unscanned(code, Exit.USAGE if isinstance(error, MalformedError) else Exit.UNKNOWN)
+    return detection.findings if detection.failure is None else _Unscanned(detection.failure.code, Exit.UNKNOWN)
 
 
 def _body(finding: Finding) -> dict[str, JsonValue]:
@@ -166,22 +167,23 @@ def _body(finding: Finding) -> dict[str, JsonValue]:
 
 
 async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool, digests: bool) -> Exit:
-    worst, shown, rows = Exit.DONE, list[JsonValue](), list[list[str]]()
+    worst, listed, rows = Exit.DONE, list[JsonValue](), list[list[str]]()
     for source in sources:
-        text = await asyncio.to_thread(_text, source)
-        detection = await scanner.find(text)
-        if detection.failure is not None:
-            click.echo(f"{source}: not scanned: {detection.failure.code.value}", err=True)
-            worst = Exit.UNKNOWN
+        raw = await asyncio.to_thread(_content, source)
+        found = await _found(partial(_looked_at, scanner, raw))
+        if isinstance(found, _Unscanned):
+            click.echo(f"{shown(str(source))}: not scanned: {found.code.value}", err=True)
+            listed.append({"file": str(source), "error": found.code.value})
+            worst = max(worst, found.exit)
             continue
-        found = detection.findings
+        text = raw.decode("utf-8")
         told = [_told(text, item, digests=digests) for item in found]
         bodies: list[JsonValue] = [{**_body(item), **words} for item, words in zip(found, told, strict=True)]
-        shown.append({"file": str(source), "findings": bodies})
+        listed.append({"file": str(source), "findings": bodies})
         rows += [_row(source, text, item, words) for item, words in zip(found, told, strict=True)]
         worst = max(worst, Exit.NO) if found else worst
     if as_json:
-        print_json(shown)
+        print_json(listed)
     else:
         print_table(
             f"{len(rows)} findings", ("file", "line", "category", "type", "detector", "score", "read as", "value"), rows
@@ -189,14 +191,20 @@ async def _files(scanner: Scanner, sources: tuple[Path, ...], *, as_json: bool, 
     return worst
 
 
-def _text(source: Path) -> str:
+async def _looked_at(scanner: Scanner, raw: bytes) -> Detection:
     try:
-        raw = sys.stdin.buffer.read() if str(source) == "-" else source.read_bytes()
-        return raw.decode("utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"{source}: {error.strerror}") from error
+        return await scanner.find(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{source} is not UTF-8") from None
+        raise MalformedError("file is not UTF-8") from None
+
+
+def _content(source: Path) -> bytes:
+    with ExitStack() as opened:
+        stream = opened_input(source, opened)
+        try:
+            return stream.read()
+        except OSError as error:
+            raise ConfigurationError(f"{source} can't be read: {error.strerror}") from None
 
 
 def _row(source: Path, text: str, finding: Finding, told: Mapping[str, str]) -> list[str]:
@@ -224,5 +232,5 @@ def _told(text: str, finding: Finding, *, digests: bool) -> dict[str, str]:
 def _masked(text: str, finding: Finding) -> str:
     """Return a value's first characters and its length: enough to find it, not to use it."""
     value = text[finding.start : finding.end]
-    shown = value[:_SHOWN_CHARACTERS] if len(value) > 4 * _SHOWN_CHARACTERS else ""
-    return f"{shown}… ({len(value)} characters)"
+    begun = value[:_SHOWN_CHARACTERS] if len(value) > 4 * _SHOWN_CHARACTERS else ""
+    return f"{begun}… ({len(value)} characters)"

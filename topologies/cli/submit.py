@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -37,6 +37,7 @@ from pratique.errors import ConfigurationError, MalformedError, RefusedError, Un
 from pratique.jsonform import is_recall, recall_from_json, request_from_json, verdict_to_json
 from pratique.pinned import Document
 from pratique.stack import STACK_FILE, Stack, TrustedSigner
+from topologies.cli.inputs import bounded_lines, opened_input
 from topologies.cli.output import Exit, json_text, shown, speaks
 
 MAX_LINE_BYTES: Final = 6 * MAX_REQUEST_BYTES + 64 * 1024
@@ -84,10 +85,7 @@ _Item = _Asked | MalformedError | RefusedError
 def submit(source: Path, wait_s: float, stack_file: Path, _as_json: bool) -> None:  # noqa: FBT001 - a command line's flag
     """Sign and publish the requests in FILE and print each one's verdict."""
     with ExitStack() as opened:
-        try:
-            lines = sys.stdin.buffer if str(source) == "-" else opened.enter_context(source.open("rb"))
-        except OSError as error:
-            raise ConfigurationError(f"{source} can't be read: {error.strerror}") from None
+        lines = opened_input(source, opened)
         submission = Submission(Stack.read(stack_file), wait_s)
         opened.callback(submission.close)
         code = submission.run(lines)
@@ -122,7 +120,7 @@ class Submission:
         printer = threading.Thread(target=self._print_all, name="pratique-submit-print")
         printer.start()
         try:
-            for line in bounded_lines(lines):
+            for line in bounded_lines(lines, MAX_LINE_BYTES):
                 if self._nobody_reads:
                     break
                 self._items.put(self._ask(line))
@@ -263,14 +261,3 @@ class Submission:
 def _unexpected(error: Exception) -> str:
     """Say what kind of error it is; its text may hold content."""
     return f"unexpected {type(error).__qualname__} with an answer: a fault of this program"
-
-
-def bounded_lines(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes | None]:
-    """Yield the lines that are not blank; null for one over the bound, which is never held in memory."""
-    while line := source.readline(max_bytes + 1):
-        if len(line) > max_bytes and not line.endswith(b"\n"):
-            while (rest := source.readline(max_bytes)) and not rest.endswith(b"\n"):
-                pass
-            yield None
-        elif line.strip():
-            yield line

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from streams.adapters.policy_source import read_json, write_json
 from tests.fakes.detectors import CRASH, SCRIPTED
 from tests.fakes.policy import DEMO_SOURCE
+from topologies.bootstrap import evaluation as evaluating
 from topologies.bootstrap import scanning
 from topologies.cli.eval import evaluation
 
@@ -211,6 +212,15 @@ def test_nothing_that_is_written_holds_a_text(source: Path, corpus: Path, tmp_pa
     lines = [json.loads(line) for line in files[2].read_text().splitlines()]
     assert len(lines) == 102
     assert sum(line["found"] for line in lines) == 20 + 10 + 10 + 1
+
+
+@pytest.mark.timeout(60)
+def test_it_ends_where_what_came_of_a_row_cannot_be_written(
+    source: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluating, "IN_FLIGHT", 2)
+    result = run(source, corpus, "--rows", "/dev/full")
+    assert (result.exit_code, "ENOSPC" in result.stderr) == (3, True)
 
 
 class _Page(HTMLParser):

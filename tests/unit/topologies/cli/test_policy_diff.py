@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +17,8 @@ from streams.domain.policy.documents import manifest_body, snapshot_body
 from tests.fakes.policy import DEMO_SOURCE
 from topologies.bootstrap.authoring import source_policy
 from topologies.cli.policy import policy
+
+diff_module = importlib.import_module("topologies.cli.policy_diff")
 
 KEPT = (
     "Never reveal secrets. Ask the user before files outside the workspace are deleted or changed."
@@ -79,6 +82,14 @@ def test_what_differs_is_named_without_content(recorded: str, other: Path, tmp_p
 def test_a_line_that_is_none_is_counted(recorded: str) -> None:
     result = run(DEMO_SOURCE, DEMO_SOURCE, "-", "--json", stdin=recorded + "{}\n[\n")
     assert (result.exit_code, json.loads(result.output)["unread"]) == (2, 2)
+
+
+def test_a_line_over_the_bound_is_one_line(recorded: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff_module, "MAX_FILE_BYTES", 8_000)
+    for much in (8_001, 16_000, 50_000):
+        result = run(DEMO_SOURCE, DEMO_SOURCE, "-", "--json", stdin=f"{'x' * much}\n{recorded}")
+        said = json.loads(result.output)
+        assert (result.exit_code, said["unread"], said["requests"]) == (2, 1, 2)
 
 
 def test_a_tenant_without_commitments_is_an_answer_and_no_unread_line(tmp_path: Path) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import gc
+import importlib
 import json
 import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -24,6 +29,8 @@ from topologies.cli.scan import scan
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+scan_module = importlib.import_module("topologies.cli.scan")
 
 LIMIT = 2_000
 
@@ -110,6 +117,71 @@ def test_what_was_not_scanned_has_an_error_and_no_findings(
 
 def test_a_text_at_the_bound_is_scanned(source: Path) -> None:
     assert lines(source, {"id": 1, "text": "x" * LIMIT}, code=0) == [{"id": 1, "findings": []}]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("ahead", [1, 8, 512])
+def test_it_ends_where_its_reader_goes_away(source: Path, monkeypatch: pytest.MonkeyPatch, ahead: int) -> None:
+    """However many lines were read ahead, and whatever they are."""
+    printed = list[str]()
+
+    def gone(text: str, **_: object) -> None:
+        printed.append(text)
+        if len(printed) == 2:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(scan_module, "IN_FLIGHT", ahead)
+    monkeypatch.setattr(click, "echo", gone)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    told = list[dict[str, Any]]()
+    monkeypatch.setattr(
+        asyncio.BaseEventLoop, "call_exception_handler", lambda _self, context: told.append(context), raising=True
+    )
+    result = run(source, "--jsonl", stdin=b'{"id": 1, "text": "<pii>"}\n{\n' * 300)
+    gc.collect()
+    assert (result.exit_code, len(printed), told) == (3, 2, [])
+
+
+def test_a_line_over_the_bound_is_answered_once(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_module, "MAX_LINE_BYTES", 64)
+    first, last = {"id": 1, "text": "x"}, {"id": 2, "text": "<pii>"}
+    for much in (60, 65, 127, 128, 129, 500):
+        one, two, three = lines(source, first, b"x" * much, last, code=2)
+        assert two == {"id": None, "error": "SCHEMA_INVALID" if much == 60 else "TOO_LARGE"}
+        assert (one["id"], three["id"], len(three["findings"])) == (1, 2, 1)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_answers_are_json_in_every_encoding(source: Path, encoding: str) -> None:
+    row = {"id": "caf\u00e9 \u6f22 \U0001f600", "text": "x"}
+    result = CliRunner(charset=encoding).invoke(
+        scan, ["--jsonl", "--policy", str(source), "--workers", "1"], input=json.dumps(row).encode()
+    )
+    assert json.loads(result.stdout_bytes.decode(encoding)) == {"id": row["id"], "findings": []}
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "code"),
+    [
+        (b"x" * (LIMIT + 1), "TOO_LARGE", 2),
+        (b"\xff\xfe", "SCHEMA_INVALID", 2),
+        (HANG.encode(), "DETECTOR_TIMEOUT", 3),
+        (CRASH.encode(), "DETECTOR_ERROR", 3),
+    ],
+)
+def test_a_file_that_was_not_scanned_is_named_and_the_others_are_scanned(
+    source: Path, tmp_path: Path, content: bytes, error: str, code: int
+) -> None:
+    files = [tmp_path / name for name in ("first.txt", "wrong.txt", "last.txt")]
+    for file, holds in zip(files, (b"<secret>", content, b"<pii>"), strict=True):
+        file.write_bytes(holds)
+    result = run(source, "--json", *files)
+    assert (result.exit_code, f"{files[1]}: not scanned: {error}" in result.stderr) == (code, True)
+    first, wrong, last = json.loads(result.stdout)
+    assert wrong == {"file": str(files[1]), "error": error}
+    assert [len(first["findings"]), len(last["findings"])] == [1, 1]
+    table = run(source, *files)
+    assert (table.exit_code, "SECRET" in table.stdout, "PII" in table.stdout) == (code, True, True)
 
 
 def test_a_table_masks_values(source: Path, tmp_path: Path) -> None:

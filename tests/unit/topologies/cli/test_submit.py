@@ -35,7 +35,8 @@ from tests.unit.sdk.builders import (
     received,
     verdict,
 )
-from topologies.cli.submit import MAX_LINE_BYTES, bounded_lines, submit
+from topologies.cli.inputs import bounded_lines
+from topologies.cli.submit import MAX_LINE_BYTES, submit
 
 submit_module = importlib.import_module("topologies.cli.submit")
 
