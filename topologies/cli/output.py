@@ -62,6 +62,14 @@ def json_text(value: JsonValue, **form: Any) -> str:  # noqa: ANN401 - what ``js
     return text
 
 
+class _Console(Console):
+    """A console that leaves a reader that went away to the command: of itself it would end as the answer "no"."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what is being handled."""
+        raise BrokenPipeError
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, whole: what is too long for its column goes on in the next line.
 
@@ -72,7 +80,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(text)) for text in row))
-    Console().print(table)
+    _Console().print(table)
 
 
 def shown(text: str) -> str:

@@ -16,7 +16,7 @@ import click
 
 from streams.errors import ConfigurationError
 from topologies.bootstrap import policy as wiring
-from topologies.cli.output import json_option
+from topologies.cli.output import json_option, speaks
 from topologies.cli.policy_answers import answered, say
 
 DEFAULT_DIRECTORY: Final = Path(".pratique/policy")
@@ -96,6 +96,7 @@ def policy() -> None:
 @_scanner_options
 @_min_deadline
 @json_option
+@speaks
 def init(
     directory: Path,
     source: Path,
@@ -147,6 +148,7 @@ def init(
 @_scanner_options
 @_min_deadline
 @json_option
+@speaks
 def publish(  # noqa: PLR0913, PLR0917 - a command line's options
     directory: Path,
     repository: str | None,
@@ -192,6 +194,7 @@ def publish(  # noqa: PLR0913, PLR0917 - a command line's options
 @_root
 @_min_deadline
 @json_option
+@speaks
 def verify(
     directory: Path,
     repository: str | None,
@@ -244,6 +247,7 @@ def verify(
 )
 @click.option("--output", type=_FILE, help="File for the envelope; standard output by default.")
 @json_option
+@speaks
 def sign_commitments(  # noqa: PLR0913, PLR0917 - a command line's options
     directory: Path,
     repository: str | None,

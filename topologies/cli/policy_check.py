@@ -19,7 +19,7 @@ from streams.domain.policy.documents import MIN_DEADLINE_MS
 from streams.errors import ConfigurationError
 from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import read_json, read_source, source_policy
-from topologies.cli.output import Exit, json_option, print_json, print_table, shown
+from topologies.cli.output import Exit, json_option, print_json, print_table, shown, speaks
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import DEFAULT_DIRECTORY, DIRECTORY, FILE, read_value
 
@@ -39,6 +39,7 @@ _EITHER: Final = click.Path(path_type=Path)
     help="Shortest accepted deadline: three times the consumer session time-out.",
 )
 @json_option
+@speaks
 def lint(*, source: Path, strict: bool, min_deadline_ms: int, as_json: bool) -> None:
     """Look over a policy source, or a grammar alone: what would be refused, and what is hardly meant."""
     with answered(as_json):
@@ -65,6 +66,7 @@ def lint(*, source: Path, strict: bool, min_deadline_ms: int, as_json: bool) -> 
 )
 @click.option("--tenant", "tenant_id", help="Tenant of examples that name none.  [default: the source's first]")
 @json_option
+@speaks
 def test(*, examples_file: Path, source: Path, tenant_id: str | None, as_json: bool) -> None:
     """Try the examples of FILE on a policy source: what each summary comes to, and whether it should."""
     with answered(as_json):

@@ -28,7 +28,7 @@ from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import PolicyInHand, Repository, source_policy
 from topologies.bootstrap.request_log import recorded_requests
 from topologies.cli.inputs import bounded_lines, opened_input
-from topologies.cli.output import Exit, json_option, print_json, print_table
+from topologies.cli.output import Exit, json_option, print_json, print_table, speaks
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import FILE, MAX_FILE_BYTES, repository_of, repository_options
 from topologies.cli.policy_requests import request_of
@@ -53,6 +53,7 @@ _Recorded = tuple[CompactionRequested, int] | None
 )
 @repository_options
 @json_option
+@speaks
 def diff(  # noqa: PLR0913 - a command line's options
     *,
     first: str,

@@ -34,7 +34,7 @@ from streams.domain.policy.documents import manifest_body, snapshot_body
 from streams.domain.policy.model import CommitmentSnapshot
 from streams.wire.candidate import read_under
 from topologies.bootstrap.authoring import PolicyInHand
-from topologies.cli.output import Exit, json_option, print_json, shown
+from topologies.cli.output import Exit, json_option, print_json, shown, speaks
 from topologies.cli.policy_answers import answered
 from topologies.cli.policy_options import (
     FILE,
@@ -70,6 +70,7 @@ _COLOURS: Final = {
     help="Whether to colour the text.",
 )
 @json_option
+@speaks
 def explain(  # noqa: PLR0913 - a command line's options
     *,
     request_file: Path,
@@ -121,6 +122,7 @@ def explain(  # noqa: PLR0913 - a command line's options
 @source_option
 @repository_options
 @json_option
+@speaks
 def prompt(  # noqa: PLR0913 - a command line's options
     *,
     tenant_id: str | None,

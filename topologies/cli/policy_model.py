@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from topologies.bootstrap.language_models import model_digest
-from topologies.cli.output import json_option
+from topologies.cli.output import json_option, speaks
 from topologies.cli.policy_answers import answered, say
 
 
 @click.command()
 @click.argument("place", metavar="PACKAGE|FOLDER")
 @json_option
+@speaks
 def model(*, place: str, as_json: bool) -> None:
     """Print the digest of a language model, by which a scan policy pins it. None of its code is run."""
     with answered(as_json):

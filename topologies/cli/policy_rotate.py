@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from topologies.bootstrap import policy as wiring
-from topologies.cli.output import json_option
+from topologies.cli.output import json_option, speaks
 from topologies.cli.policy_answers import answered, say
 
 _LEAST_OVERLAP: Final = 21 * 60
@@ -34,6 +34,7 @@ _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 @click.option("--repository", type=_DIRECTORY, help="The repository's directory.")
 @click.option("--tuf-keys", type=_DIRECTORY, help="Keys of the repository's roles; the new ones are written here.")
 @json_option
+@speaks
 def rotate(
     roles: tuple[str, ...],
     directory: Path,
@@ -102,6 +103,7 @@ def rotate(
 )
 @click.option("--revoke", is_flag=True, help="The old key was stolen: it is out, and the new one signs, at once.")
 @json_option
+@speaks
 def rotate_signer(
     tenant_id: str,
     directory: Path,

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import click
@@ -112,6 +113,33 @@ def test_a_reader_that_went_away_gets_no_answer(monkeypatch: pytest.MonkeyPatch)
     assert ended.value.code == 3
 
 
+class Gone(io.StringIO):
+    """A standard output that nobody reads."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_went_away_from_a_table_gets_no_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = (tmp_path / "out").open("wb")
+    monkeypatch.setattr(sys, "stdout", Gone(file.fileno()))
+
+    @speaks
+    def told() -> None:
+        print_table("table", ("what",), [["that"]])
+
+    with file, pytest.raises(SystemExit) as ended:
+        told()
+    assert ended.value.code == 3
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_what_an_encoding_lacks_is_shown_as_its_escape(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
@@ -149,3 +177,16 @@ def test_every_command_that_prints_a_result_has_json() -> None:
         if not any("--json" in parameter.opts for parameter in found.params)
     }
     assert without == {"run"}
+
+
+def test_no_command_ends_as_the_answer_no_by_an_error_that_nobody_expected() -> None:
+    @speaks
+    def told() -> None:
+        pass
+
+    unspoken = {
+        name
+        for name, found in commands(cast("click.Group", main))
+        if getattr(found.callback, "__code__", None) is not told.__code__
+    }
+    assert unspoken == set()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -217,3 +219,32 @@ def test_an_honest_narrative_is_said_to_be_one(desk: Desk, narrative_source: Pat
 def test_a_narrative_goes_with_a_summary(desk: Desk, narrative_source: Path) -> None:
     result = desk.run(None, "--source", narrative_source, "--narrative", desk.file("narrative.txt", "Fine."))
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_what_a_terminal_has_no_letters_for_is_explained_still(desk: Desk, encoding: str) -> None:
+    asked = desk.file("request.json", json.dumps(REQUEST)), desk.file("summary.txt", f"{KEPT} \u201c\u6f22\u201d.")
+    arguments = ["explain", str(asked[0]), "--summary", str(asked[1]), "--source", str(DEMO_SOURCE)]
+    result = CliRunner(charset=encoding).invoke(policy, arguments)
+    said = result.stdout_bytes.decode(encoding)
+    assert (result.exit_code, ("\u6f22" if encoding == "utf-8" else "\\u6f22") in said) == (1, True)
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(32, "gone"), OSError(28, "full"), RuntimeError("broken")])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_cannot_be_printed_is_no_answer(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, error: Exception, form: list[str]
+) -> None:
+    said = list[object]()
+
+    def echo(message: object = None, *, err: bool = False, **_: object) -> None:
+        said.append(message)
+        if not err:
+            raise error
+
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr(click, "echo", echo)
+    assert desk.explain(f"{KEPT} All tests passed.", *form).exit_code == 3
+    arguments = ["prompt", "--tenant", "tenant-a", "--source", str(DEMO_SOURCE), *form]
+    assert CliRunner().invoke(policy, arguments).exit_code == 3
+    assert said
