@@ -81,6 +81,7 @@ def read_corpus(place: Path) -> Corpus:
         if folder is None:
             left_out.append(name)
             continue
+        _check_name(path, name)
         digest, count = hashlib.sha256(), 0
         for line, _ in _rows(path, folder):
             digest.update(line)
@@ -149,6 +150,13 @@ def _rows(path: Path, folder: Folder | None) -> Iterator[tuple[bytes, Row]]:
                     yield line, _row(line, folder, f"{path}:{number}")
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}") from error
+
+
+def _check_name(path: Path, name: str) -> None:
+    try:
+        check_text(name)
+    except MalformedError:
+        raise ConfigurationError(f"{path} has a name that is not UTF-8; results name files, so rename it") from None
 
 
 def _row(line: bytes, folder: Folder, place: str) -> Row:

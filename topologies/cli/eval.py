@@ -32,6 +32,7 @@ from topologies.bootstrap.evaluation import Corpus, evaluate, read_corpus
 from topologies.bootstrap.scanning import Scan, Scanner, read_scan
 from topologies.cli.eval_html import page
 from topologies.cli.output import Exit, json_option, print_json, print_table, shown, speaks
+from topologies.cli.result_file import result_file
 
 MAX_BASELINE_BYTES: Final = 64 * 1024 * 1024
 """Longest baseline that is read."""
@@ -84,13 +85,16 @@ def evaluation(  # noqa: PLR0913 - one argument an option
     for name in corpus.left_out:
         click.echo(f"pratique: left out, in no folder of the format: {shown(name)}", err=True)
     with ExitStack() as opened:
-        rows = None if rows_file is None else opened.enter_context(_created(rows_file))
+        out, html, rows = (
+            None if path is None else opened.enter_context(result_file(path))
+            for path in (out_file, html_file, rows_file)
+        )
         done = asyncio.run(_evaluated(corpus, scan, workers, rows))
-    worse = regressions(baseline, done.parts)
-    if out_file is not None:
-        _write(out_file, done.text())
-    if html_file is not None:
-        _write(html_file, page(done, worse, compared=baseline_file is not None))
+        worse = regressions(baseline, done.parts)
+        if out is not None:
+            out.write(done.text())
+        if html is not None:
+            html.write(page(done, worse, compared=baseline_file is not None))
     if as_json:
         print_json({**done.body(), "regressions": [item.body() for item in worse]})
     else:
@@ -159,18 +163,6 @@ def _baseline(path: Path) -> tuple[Part, ...]:
         raise ConfigurationError(f"{path}: {error.strerror}") from error
     except MalformedError as error:
         raise ConfigurationError(f"{path}: {error}; --out writes one") from None
-
-
-def _created(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}") from error
-
-
-def _write(path: Path, text: str) -> None:
-    with _created(path) as file:
-        file.write(text)
 
 
 def _print(done: Evaluation, worse: tuple[Regression, ...]) -> None:

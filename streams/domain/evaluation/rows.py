@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from pratique.contract.canonical import check_text
 from pratique.errors import MalformedError, TooLargeError
 from streams.domain.scanning.finding import Category
 
@@ -109,7 +110,7 @@ def read_row(line: bytes, folder: Folder) -> Row:
         raise MalformedError("row of the folder benign says that something is to be detected")
     marked = _flag(body, "borderline") or body.get("difficulty") == "hard"
     categories, groups = _SPOKEN_OF[folder], _groups(body)
-    if folder is Folder.BENIGN and body.get("obfuscation") in HIDING:
+    if folder is Folder.BENIGN and dict(groups)["obfuscation"] in HIDING:
         categories = tuple(category for category in categories if category is not Category.HIDDEN_TEXT)
     facts = Facts(_name(body, "id"), folder, label == "detect", marked, categories, groups)
     return Row(facts, _messages(body) if folder is Folder.TRANSCRIPTS else (("text", _text(body)),))
@@ -117,7 +118,8 @@ def read_row(line: bytes, folder: Folder) -> Row:
 
 def _groups(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     groups = [(key, _name(body, key)) for key in _GROUPED if body.get(key) is not None]
-    disguise = _name(body, "obfuscation") if body.get("obfuscation") else _NO_DISGUISE
+    given = body.get("obfuscation")
+    disguise = _NO_DISGUISE if given is None or given == "" else _name(body, "obfuscation")
     source = _name(body, "source").partition(":")[0] if body.get("source") is not None else "unknown"
     filler = "yes" if _flag(body, "placeholder_like") else "no"
     return (*groups, ("obfuscation", disguise), ("source", source), ("placeholder_like", filler))
@@ -127,6 +129,10 @@ def _name(body: Mapping[str, Any], key: str) -> str:
     value = body.get(key)
     if not isinstance(value, str) or not value:
         raise MalformedError(f"row's {key} is no text")
+    try:
+        check_text(value)
+    except MalformedError as error:
+        raise MalformedError(f"row's {key}: {error}") from None
     return value[:MAX_NAME_CHARACTERS]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
+import os
 from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +20,8 @@ from tests.fakes.policy import DEMO_SOURCE
 from topologies.bootstrap import evaluation as evaluating
 from topologies.bootstrap import scanning
 from topologies.cli.eval import evaluation
+
+eval_module = importlib.import_module("topologies.cli.eval")
 
 LIMIT = 2_000
 CANARY = "marmalade-canary"
@@ -179,7 +183,15 @@ def test_a_baseline_holds_until_something_is_worse_beyond_its_interval(
 
 @pytest.mark.parametrize(
     "rows",
-    [["{"], [row("x", label="maybe")], [row("x", detect=True, borderline="yes")], [{"id": "r", "label": "clean"}]],
+    [
+        [row("x", id="a\ud800")],
+        [row("x", kind="\udfff")],
+        [row("x", obfuscation=[])],
+        ["{"],
+        [row("x", label="maybe")],
+        [row("x", detect=True, borderline="yes")],
+        [{"id": "r", "label": "clean"}],
+    ],
 )
 def test_a_row_that_is_not_of_the_format_is_wrong_usage_and_named_by_its_line(
     source: Path, corpus: Path, rows: list[object]
@@ -212,6 +224,46 @@ def test_nothing_that_is_written_holds_a_text(source: Path, corpus: Path, tmp_pa
     lines = [json.loads(line) for line in files[2].read_text().splitlines()]
     assert len(lines) == 102
     assert sum(line["found"] for line in lines) == 20 + 10 + 10 + 1
+
+
+def test_a_row_of_benign_whose_disguise_is_no_text_is_named_by_its_line(source: Path, corpus: Path) -> None:
+    put(corpus, "benign/wrong.jsonl", [row(CANARY), row("x", obfuscation={})])
+    result = run(source, corpus)
+    assert (result.exit_code, "wrong.jsonl:2" in result.stderr) == (2, True)
+
+
+def test_a_file_whose_name_cannot_be_written_is_wrong_usage(source: Path, corpus: Path) -> None:
+    (corpus / "benign" / os.fsdecode(b"\xff.jsonl")).write_text(json.dumps(row("x")))
+    result = run(source, corpus)
+    assert (result.exit_code, "rename it" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--out", "--html", "--rows"])
+def test_what_cannot_be_written_is_wrong_usage_before_anything_is_scanned(
+    source: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    def never(*_: object) -> None:
+        pytest.fail("it was scanned")
+
+    monkeypatch.setattr(eval_module, "evaluate", never)
+    result = run(source, corpus, option, tmp_path / "none" / "file")
+    assert (result.exit_code, "can't be written" in result.stderr) == (2, True)
+
+
+def test_old_results_stand_where_the_command_fails(
+    source: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(eval_module, "evaluate", fail)
+    files = [tmp_path / "results" / name for name in ("out.json", "page.html", "rows.jsonl")]
+    files[0].parent.mkdir()
+    for file in files:
+        file.write_text("old")
+    assert run(source, corpus, "--out", files[0], "--html", files[1], "--rows", files[2]).exit_code == 3
+    assert [file.read_text() for file in files] == ["old"] * 3
+    assert sorted(files[0].parent.iterdir()) == sorted(files)
 
 
 @pytest.mark.timeout(60)

@@ -106,10 +106,26 @@ def test_a_row_that_is_not_of_the_format_is_refused_without_its_words(wrong: byt
     assert "canary" not in str(caught.value)
 
 
-@pytest.mark.parametrize("disguise", [["zero-width"], {"a": 1}, 3])
-def test_a_disguise_that_is_no_text_is_refused(disguise: object) -> None:
-    with pytest.raises(MalformedError):
-        read_row(line(obfuscation=disguise), Folder.BENIGN)
+@pytest.mark.parametrize("disguise", [["zero-width"], {"a": 1}, 3, [], {}, 0, False])
+@pytest.mark.parametrize("folder", Folder)
+def test_a_disguise_that_is_no_text_is_refused(disguise: object, folder: Folder) -> None:
+    with pytest.raises(MalformedError, match="obfuscation"):
+        read_row(line(obfuscation=disguise, label="clean"), folder)
+
+
+@pytest.mark.parametrize("disguise", [None, "", ...])
+@pytest.mark.parametrize("folder", [folder for folder in Folder if folder is not Folder.TRANSCRIPTS])
+def test_no_disguise_is_none(disguise: object, folder: Folder) -> None:
+    row = read_row(line(obfuscation=disguise, label="clean"), folder)
+    assert dict(row.facts.groups)["obfuscation"] == "none"
+
+
+@pytest.mark.parametrize("key", ["id", "lang", "form", "kind", "category", "obfuscation", "source"])
+@pytest.mark.parametrize("letter", ["\ud800", "\x00"])
+def test_a_name_that_cannot_be_written_is_refused(key: str, letter: str) -> None:
+    with pytest.raises(MalformedError, match=f"row's {key}: ") as caught:
+        read_row(line(**{key: f"canary{letter}"}), Folder.SECRETS)
+    assert "canary" not in str(caught.value)
 
 
 def test_a_transcript_has_the_contents_of_its_messages() -> None:
