@@ -5,7 +5,8 @@ The contract (contract page, Commands): ``--jsonl`` takes JSON lines ``{"id", "t
 ``detail`` in a finding where a disguise was taken off; a line that could not be scanned is answered ``{"id", "error"}``
 with a reason code and without findings, since none would look clean. ``start`` and ``end`` are offsets in characters.
 Without ``--jsonl``, files are scanned whole and findings shown with masked values, with ``--digests`` beside the
-digests that a policy's allow list names them by.
+digests that a policy's allow list names them by. A file that was not scanned is named with its reason code, and the
+others are scanned.
 
 Exit: with ``--jsonl`` 0 every line was scanned, whatever was found; else 0 nothing was found, 1 something was. 2 a line
 or file was malformed; 3 one could not be scanned.
@@ -42,6 +43,8 @@ IN_FLIGHT: Final = 512
 
 _SHOWN_CHARACTERS: Final = 2
 
+_SOURCE: Final = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
 _END: Final = b""
 """What no line is."""
 
@@ -52,9 +55,7 @@ _Answering = Coroutine[Any, Any, tuple[dict[str, JsonValue], Exit]]
 
 
 @click.command()
-@click.argument(
-    "sources", nargs=-1, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), metavar="FILE…|-"
-)
+@click.argument("sources", nargs=-1, type=_SOURCE, metavar="FILE…|-")
 @click.option("--jsonl", is_flag=True, help="JSON lines in, JSON lines out; standard input where no file is named.")
 @click.option(
     "--policy",

@@ -238,6 +238,18 @@ def test_a_file_that_cannot_be_read_is_wrong_usage(source: Path, tmp_path: Path,
     assert run(source, file).exit_code == 2
 
 
+@pytest.mark.parametrize("form", [[], ["--jsonl"]])
+def test_a_file_that_is_not_there_is_known_before_another_is_scanned(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: list[str]
+) -> None:
+    async def never(_self: object) -> None:
+        pytest.fail("the scanner was started")
+
+    monkeypatch.setattr(scanning.Scanner, "start", never)
+    (tmp_path / "fine.txt").write_text("fine")
+    assert run(source, *form, tmp_path / "fine.txt", tmp_path / "none").exit_code == 2
+
+
 def test_nothing_to_scan_is_wrong_usage(source: Path) -> None:
     assert run(source).exit_code == 2
 
