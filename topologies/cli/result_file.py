@@ -2,7 +2,7 @@
 
 The contract: whether one can be written is known before the work that it is for. What is written goes to a file beside
 it, which takes its place at the end; where the work fails, that file is gone and the old one stands. What is no regular
-file, as a pipe or a terminal, is written as it comes.
+file, as a pipe or a terminal, or is called by its descriptor is written as it comes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def result_file(path: Path) -> Iterator[TextIO]:
     Raises:
         ConfigurationError: It can't be written.
     """
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        with _opened(target, path) as file:
+    if _stays_in_place(path):
+        with _opened(path, path) as file:
             yield file
         return
+    target = path.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise ConfigurationError(f"{path} can't be written: it is read-only")
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
@@ -41,6 +41,11 @@ def result_file(path: Path) -> Iterator[TextIO]:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _stays_in_place(path: Path) -> bool:
+    """Whether another file can't take its place: a pipe, a terminal, or one that is open already, as `/dev/stdout`."""
+    return path.absolute().parts[1:2] in {("dev",), ("proc",)} or (path.exists() and not path.is_file())
 
 
 def _opened(place: Path, path: Path) -> TextIO:

@@ -61,6 +61,21 @@ def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
     assert (got, path.is_fifo()) == (["new"], True)
 
 
+def test_a_descriptor_of_a_pipe_is_written() -> None:
+    reading, writing = os.pipe()
+    write(Path(f"/dev/fd/{writing}"))
+    os.close(writing)
+    with open(reading, encoding="utf-8") as got:  # noqa: PTH123 - a descriptor
+        assert got.read() == "new"
+
+
+def test_a_descriptor_of_a_file_is_written_and_stays_the_file(tmp_path: Path) -> None:
+    with (tmp_path / "a").open("w") as file:
+        before = (tmp_path / "a").stat().st_ino
+        write(Path(f"/dev/fd/{file.fileno()}"))
+    assert ((tmp_path / "a").read_text(), (tmp_path / "a").stat().st_ino) == ("new", before)
+
+
 @pytest.mark.parametrize("place", ["none/file", "."])
 def test_what_cannot_be_written_is_wrong_usage(tmp_path: Path, place: str) -> None:
     with pytest.raises(ConfigurationError, match="can't be written"):
