@@ -25,7 +25,7 @@ from streams.domain.scanning.request import ScanProfile
 NAME: Final = "injection"
 """As findings and reasons carry it."""
 
-REVISION: Final = 3
+REVISION: Final = 4
 """Of the code that reads texts; one that scores a text otherwise has another number."""
 
 FINDING_SCORE: Final = 0.25

@@ -12,7 +12,7 @@ from typing import Final
 
 from streams.domain.policy.model import ViewLimits
 
-REVISION: Final = 6
+REVISION: Final = 7
 """Of how texts are read; raised whenever one reads otherwise than before. Part of the scanner's manifest."""
 
 DEFAULT_LIMITS: Final = ViewLimits()
