@@ -259,9 +259,10 @@ def _windows(text: str, edits: Sequence[Edit], context: int) -> Iterator[tuple[i
     inside: list[Edit] = []
     for edit in edits:
         if inside and edit.start - context > last:
-            last = _upto(text, inside[-1].end, context)
-            yield first, last, inside
-            inside = []
+            end = _upto(text, inside[-1].end, context)
+            if end < edit.start:  # else both stand in one long token
+                yield first, end, inside
+                last, inside = end, []
         if not inside:
             first = max(last, _from(text, edit.start, context))
         inside.append(edit)

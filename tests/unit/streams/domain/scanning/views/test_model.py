@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import operator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.domain.scanning.views.model import BETWEEN, CONTEXT, Edit, View, plain, rewrite
 
+_RUNS = st.lists(st.builds(operator.mul, st.sampled_from("ab 1"), st.integers(1, 400)), min_size=1, max_size=6)
+TEXTS = st.one_of(st.text("ab 1", min_size=1, max_size=400), _RUNS.map("".join))
+"""Words, and tokens that are longer than what is kept beside an edit."""
+
 
 @st.composite
 def rewritten(draw: st.DrawFn) -> tuple[str, View]:
     """Draw a text and a view of it that was rewritten up to three times."""
-    text = draw(st.text("ab 1", min_size=1, max_size=400))
+    text = draw(TEXTS)
     view = plain(text)
     for number in range(draw(st.integers(1, 3))):
         edits = draw(edits_of(view.text, f"way{number}"))
@@ -83,6 +89,14 @@ def test_what_is_far_from_an_edit_is_left_out_at_a_word_and_nothing_reaches_acro
     gap = view.text.index(BETWEEN)
     assert view.place(gap - 1, gap + len(BETWEEN) + 1) is None
     assert view.place(gap - 1, gap) is not None
+
+
+def test_two_edits_of_one_long_token_stand_in_one_stretch() -> None:
+    token = "x" * (2 * CONTEXT + 40)
+    view = rewrite(
+        plain(f"A-{token}-B"), [Edit(0, 1, "one", "way"), Edit(len(token) + 3, len(token) + 4, "two", "way")]
+    )
+    assert view.text == f"one-{token}-two"
 
 
 def test_dropped_characters_are_part_of_what_is_found_around_them() -> None:
