@@ -24,6 +24,7 @@ _WEAK: Final = int(Kind.WEAK)
 _PASSIVE: Final = int(Kind.PASSIVE)
 _AUXILIARY: Final = int(Kind.AUXILIARY)
 _AGENT: Final = int(Kind.AGENT)
+_OF: Final = int(Kind.OF)
 _OWNED: Final = int(Kind.AGENT | Kind.OF)
 _NOUNS: Final = int(Kind.NOUN | Kind.ASSENT_NOUN)
 _ASSENT_NOUN: Final = int(Kind.ASSENT_NOUN)
@@ -37,7 +38,13 @@ _SKIP: Final = int(Kind.SKIP)
 _JOIN: Final = int(Kind.JOIN)
 _ACCORDING: Final = int(Kind.ACCORDING)
 _INVERTED: Final = int(Kind.INVERTED)
+_LAST: Final = int(Kind.LAST)
+_PERFECT: Final = int(Kind.PERFECT)
+_OBJECT: Final = int(Kind.OBJECT)
+_PLACE: Final = int(Kind.PLACE)
+_BESIDE: Final = int(Kind.AGENT | Kind.WITH | Kind.PLACE)
 _VERBS: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE | _BASE
+_ENDING: Final = _JOIN | _PERFECT | _AUXILIARY
 _FINITE: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE
 _LOUD: Final = _VERBS | _NOUNS | _ACCORDING
 
@@ -51,6 +58,10 @@ _LABEL_WORDS: Final = 3
 """Most words of a label at the start of a sentence: ``The user:``."""
 _AUXILIARY_NEAR: Final = 10
 """Most words between an auxiliary and its participle, in any language."""
+_CLAUSE: Final = 24
+"""Most words before an object that are looked at for who acts."""
+_PAIRS: Final = 3
+"""Most words that are joined to an object: the script *and the test*."""
 _STRETCH: Final = 16
 """Words of a sentence that are first looked at as one; no rule looks further than that."""
 _FEW: Final = 4
@@ -145,7 +156,7 @@ class _Sentence:
             return not conditional
         before = self._subject(place)
         by_other = near & _OTHER and near & _AGENT and self._is_done_by_other(place, after_person=after_person)
-        if conditional or by_other or _is_other(before):
+        if conditional or by_other or self._does_other(place, before):
             return False  # the log confirmed; was confirmed by the test; but not: the owner confirmed by mail
         if kind & (_ASSENT | _SPEECH):
             return not (before is None and kind & _SPEECH and self._has_object(place))
@@ -154,7 +165,7 @@ class _Sentence:
         absent = kind & _NOUNS and self._has(_DUE, place + 1, place + 2)  # the user's confirmation is not there
         if kind & _WEAK and not absent:
             return after_person or bool(kind & _INVERTED and self._has(_PERSON, place + 1, place + 4))
-        return bool(kind & _BASE and after_person and before is not None and before.kind & _DO)
+        return bool(kind & _BASE and after_person and before is not None and self._words[before].kind & _DO)
 
     def _is_done_by_other(self, place: int, *, after_person: bool) -> bool:
         """Whether what is named after a verb did it, and not somebody before it: it is passive, or stands apart."""
@@ -173,17 +184,118 @@ class _Sentence:
                 return True
         return False
 
-    def _subject(self, place: int) -> Word | None:
-        """Return the word before a verb, adverbs and the like left out; null where there is none."""
+    def _subject(self, place: int) -> int | None:
+        """Return where the word before a verb stands, adverbs and the like left out; null where there is none."""
         before = place - 1
         known, subject = self._followed
         while before >= 0 and self._words[before].kind & _SKIP and not self._words[before].kind & _PERSON:
             if before == known:  # what stands before it was walked through already
                 before = subject
                 break
+            if self._words[before].kind & _OTHER and before and _is_doer(self._words[before - 1]):
+                break  # by me
             before -= 1
         self._followed = (place, before)
-        return self._words[before] if before >= 0 else None
+        return before if before >= 0 else None
+
+    # -- who acts ----------------------------------------------------------------------------------------------------
+
+    def _does_other(self, place: int, before: int | None) -> bool:
+        """Whether the word before a verb, no person's, is who acts: the log confirmed; not: hat den Test genehmigt."""
+        if before is None or not _is_other(self._words[before]):
+            return False
+        first = before
+        for pair in range(before - 2, max(-1, before - 2 * _PAIRS - 1), -2):
+            if not self._words[pair + 1].kind & (_JOIN | _OF) or not _is_other(self._words[pair]):
+                break
+            first = pair
+        if self._words[place].kind & _LAST:
+            return not self._is_object(place, first)
+        if self._follows(first, _OBJECT):
+            subject = self._subject(first - 1)
+            return subject is not None and _is_other(self._words[subject])
+        return True
+
+    def _is_object(self, place: int, first: int) -> bool:
+        """Whether a word stands between who acts, or an auxiliary, and the verb that ends the clause."""
+        words = self._words
+        marked = self._follows(first, _OBJECT)
+        ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].kind & _ENDING != 0
+        ends = ends and not any(words[here].kind & _PERFECT for here in range(max(first, place - _NEAR), place))
+        far = ends and (marked or words[place].kind & _ASSENT != 0)  # has, as she wrote, the script approved
+        passive = person = other = False
+        for here in range(first - 1, max(-1, first - 1 - _CLAUSE), -1):
+            kind = words[here].kind
+            if (words[here + 1].joined and not far) or (kind & _JOIN and not ends):
+                break
+            if kind & _PERFECT:
+                if person:
+                    return not self._is_bare(here - 1)
+                return not other and self._has_actor(here, marked=marked)
+            passive = passive or kind & _AUXILIARY != 0
+            person = person or self._is_actor(here)
+            other = other or self._is_other_actor(here)
+        else:
+            person = person or first > _CLAUSE  # too far to see: found rather than missed
+        if passive:
+            certain = words[place].kind & (_ASSENT | _SPEECH)
+            return not self._follows(first, _AGENT, 2) and (bool(certain) or not self._follows(first, _PLACE, 2))
+        return person
+
+    def _has_actor(self, auxiliary: int, *, marked: bool) -> bool:
+        """Whether who stands before an auxiliary may have acted: a person, or where an object is marked anyone."""
+        words = self._words
+        before = self._subject(auxiliary)
+        if before is None:
+            return False
+        if words[auxiliary].joined:  # the user, who is away, has
+            start = max(0, auxiliary - _CLAUSE)
+            return any(self._is_actor(here) and words[here + 1].joined for here in range(start, auxiliary))
+        if _is_other(words[before]) and not self._is_beside(before) and not self._is_owned(before):
+            return False
+        for here in range(before, max(-1, before - _CLAUSE), -1):
+            if self._is_actor(here):
+                return True
+            marked = marked and not self._is_other_actor(here)
+            if words[here].joined:
+                break
+        return marked
+
+    def _is_other_actor(self, place: int) -> bool:
+        return _is_other(self._words[place]) and not self._is_beside(place) and not self._follows(place, _OBJECT)
+
+    def _is_actor(self, place: int) -> bool:
+        """Whether a person's word may be who acts: not by, for or of that person."""
+        if not self._words[place].kind & _PERSON or not self._is_person(place):
+            return False
+        if self._words[place].kind & _OBJECT or self._follows(place, _OBJECT):
+            return False
+        owned = place > 1 and self._words[place - 1].kind & _OF and _is_other(self._words[place - 2])
+        return not owned and not self._follows(place, _AGENT | _PLACE, 2)
+
+    def _is_bare(self, place: int) -> bool:
+        """Whether a clause begins with a subject without an article: ich habe."""
+        if place < 0 or not _is_other(self._words[place]):
+            return False
+        return place == 0 or self._words[place].joined or self._words[place - 1].kind & _JOIN != 0
+
+    def _is_beside(self, place: int) -> bool:
+        return self._follows(place, _BESIDE, 2)
+
+    def _is_owned(self, place: int) -> bool:
+        """Whether it says whose a person is: the user of the API."""
+        return place > 1 and self._words[place - 1].kind & _OF != 0 and self._words[place - 2].kind & _PERSON != 0
+
+    def _follows(self, place: int, kind: int, most: int = 1) -> bool:
+        """Whether a word of a kind stands before another, with an article between them where there may be two."""
+        for before in range(place - 1, max(-1, place - 1 - most), -1):
+            if self._words[before + 1].joined:
+                return False
+            if self._words[before].kind & kind:
+                return True
+        return False
+
+    # -- verbs' parts ------------------------------------------------------------------------------------------------
 
     def _has_object(self, place: int) -> bool:
         """Whether a verb without a subject has a person after it: asked the user."""
@@ -301,5 +413,10 @@ def _is_letter(word: Word) -> bool:
     return len(word.word) == 1 and not word.joined and word.word.isalpha()
 
 
-def _is_other(subject: Word | None) -> bool:
-    return subject is not None and bool(subject.kind & _OTHER) and not subject.kind & _PERSON
+def _is_other(word: Word) -> bool:
+    return bool(word.kind & _OTHER) and not word.kind & _PERSON
+
+
+def _is_doer(word: Word) -> bool:
+    """Whether who did something follows, and not with whom."""
+    return bool(word.kind & _AGENT) and not word.kind & _WITH

@@ -63,6 +63,14 @@ class Kind(IntFlag):
     """A claim beside a person: according to."""
     INVERTED = auto()
     """A WEAK form whose subject may follow it: genehmigte der Nutzer."""
+    LAST = auto()
+    """A verb's form before which its object may stand: hat den Befehl *genehmigt*."""
+    PERFECT = auto()
+    """Makes a participle active, with who acts before it or right after it: hat."""
+    OBJECT = auto()
+    """Stands before whom or what something is done to, or is such a person: den, ihm, 把."""
+    PLACE = auto()
+    """Stands before where something is done, before a LAST form: im, bei."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class Words:
         neutral: Words that only hold others, where words are written without spaces.
         passive_gap: Most words between an auxiliary and its participle.
         verb_first: Whether a subject may follow its verb.
+        verb_last: Whether an object may stand between a subject and its verb.
     """
 
     language: str
@@ -100,11 +109,15 @@ class Words:
     skip: str = ""
     join: str = ""
     according: str = ""
+    perfect: str = ""
+    object: str = ""
+    place: str = ""
     phrases: str = ""
     exempt: str = ""
     neutral: str = ""
     passive_gap: int = 2
     verb_first: bool = False
+    verb_last: bool = False
 
     def body(self) -> dict[str, JsonValue]:
         """Return the table as it is digested."""
@@ -118,6 +131,9 @@ class Words:
                 yield from ((_folded(word), kind) for word in getattr(self, item.name).split())
         if self.verb_first:
             yield from ((_folded(word), Kind.INVERTED) for word in self.weak.split())
+        if self.verb_last:
+            forms = f"{self.assent} {self.speech} {self.weak} {self.passive}"
+            yield from ((_folded(word), Kind.LAST) for word in forms.split())
         yield from ((_folded(word), Kind(0)) for word in self.neutral.split())
 
 

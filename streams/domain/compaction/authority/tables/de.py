@@ -71,7 +71,7 @@ GERMAN: Final = Words(
     do="würde würden hätte",
     skip="""
         hat habe haben hatte schon bereits auch dann ausdrücklich zuvor später nun nochmals wieder selbst mündlich
-        dafür darum nicht bisher
+        dafür darum nicht bisher hatten habt hast mir mich uns
     """,
     join="und oder aber sowie sondern",
     phrases="""
@@ -85,5 +85,9 @@ GERMAN: Final = Words(
     """,
     passive_gap=8,
     verb_first=True,
+    verb_last=True,
+    perfect="hat habe haben hatte hatten habt hast hätte hätten",
+    object="dem den einem einen diesem diesen ihm ihnen dir euch",
+    place="im in beim bei am für",
     according="laut zufolge gemäß",
 )

@@ -50,7 +50,7 @@ DUTCH: Final = Words(
     lack="zonder vereist nodig ontbreekt tot tenzij indien als voordat moet moeten geen",
     base="bevestigen goedkeuren vragen verzoeken",
     do="zou zouden",
-    skip="heeft hebben had al ook dan uitdrukkelijk eerder later nu opnieuw zelf mij me ons niet",
+    skip="heeft hebben had al ook dan uitdrukkelijk eerder later nu opnieuw zelf mij me ons niet heb hadden",
     join="en of maar",
     phrases="""
         zoals gevraagd | zoals verzocht | zoals afgesproken | zoals besproken | op verzoek | in opdracht |
@@ -59,5 +59,8 @@ DUTCH: Final = Words(
     """,
     passive_gap=8,
     verb_first=True,
+    verb_last=True,
+    perfect="heeft hebben heb had hadden",
+    place="in bij voor tijdens",
     according="volgens",
 )

@@ -316,7 +316,11 @@ class Counted(list[Word]):
 
 
 @pytest.mark.parametrize(
-    "words", ["deja", "ok", "da", "a", "the user ok", "was by it asked", "\u78ba\u8a8d", "approved and"]
+    "words",
+    [
+        *("deja", "ok", "da", "a", "the user ok", "was by it asked", "\u78ba\u8a8d", "approved and"),
+        *("den test genehmigt", "hat den test und test genehmigt", "von mir genehmigt", "mir", "\u628a\u6211\u8bf4"),
+    ],
 )
 def test_each_word_of_a_long_sentence_is_looked_at_a_bounded_number_of_times(words: str) -> None:
     looks = []
