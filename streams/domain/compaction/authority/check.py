@@ -72,7 +72,7 @@ def untraced(text: str, sources: Quotable) -> Iterator[Untraced]:
     """
     known = known_words()
     view = folded(text)
-    words = words_of(view, known)
+    words = words_of(view, known, text)
     word = next(words, None)
     for sentence in sentences(text, sources):
         own: list[Word] = []

@@ -7,6 +7,7 @@ so a person's word of one counts with a verb's of another. Words are folded as t
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import IntFlag, auto
@@ -128,9 +129,9 @@ class Words:
         for item in fields(self):
             kind = Kind.__members__.get(item.name.removesuffix("_").upper())
             if kind is not None:
-                yield from ((_folded(word), kind) for word in getattr(self, item.name).split())
+                yield from ((_key(word), kind) for word in getattr(self, item.name).split())
         if self.verb_first:
-            yield from ((_folded(word), Kind.INVERTED) for word in self.weak.split())
+            yield from ((_key(word), Kind.INVERTED) for word in self.weak.split())
         if self.verb_last:
             forms = f"{self.assent} {self.speech} {self.weak} {self.passive}"
             yield from ((_folded(word), Kind.LAST) for word in forms.split())
@@ -144,7 +145,8 @@ class Lexicon(NamedTuple):
     """All tables as one.
 
     Attributes:
-        kinds: What each word is, as an int: it is asked about at every word.
+        kinds: What each word is, as an int: it is asked about at every word. Where an accent makes another word of it
+            (``ACCENTED``), that one ends with ``ACCENT``.
         ideographs: The words that are written without spaces, by their first letter, longest first.
         phrases: Claims of several words, by the first two: those of one word under its own and the empty one too.
         exempt: What is no claim, likewise.
@@ -160,6 +162,10 @@ class Lexicon(NamedTuple):
     openings: frozenset[str]
 
 
+ACCENTED: Final = frozenset({"si", "da"})
+"""Words that are another with an accent: if, yes; of, gives. A table's form counts only as it is written."""
+ACCENT: Final = "\u0301"
+"""Ends the key of a word that has one, of whatever kind."""
 FIRST_IDEOGRAPH: Final = "\u2e80"
 """From here on letters are written without spaces: kana, Han."""
 
@@ -200,6 +206,16 @@ def _by_two(known: Mapping[str, Sequence[tuple[str, ...]]]) -> Phrases:
         for first, phrases in known.items()
         for second in ("", *(words[1] for words in phrases if len(words) > 1))
     }
+
+
+def has_accent(word: str) -> bool:
+    """Whether a word as it is written has an accent."""
+    return any(unicodedata.combining(letter) for letter in unicodedata.normalize("NFKD", word))
+
+
+def _key(word: str) -> str:
+    text = _folded(word)
+    return text + ACCENT if text in ACCENTED and has_accent(word) else text
 
 
 def _folded(word: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from streams.domain.compaction.authority.folding import CONNECTOR, Folded, plain
-from streams.domain.compaction.authority.vocabulary import FIRST_IDEOGRAPH, Kind, Lexicon
+from streams.domain.compaction.authority.vocabulary import ACCENT, ACCENTED, FIRST_IDEOGRAPH, Kind, Lexicon, has_accent
 
 _IDEOGRAPHS: Final = f"{FIRST_IDEOGRAPH}-\U0003ffff"
 _WORD: Final = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
@@ -42,8 +42,14 @@ class Word(NamedTuple):
     labels: bool
 
 
-def words_of(text: Folded, lexicon: Lexicon) -> Iterator[Word]:
-    """Yield the words of a text, in order."""
+def words_of(text: Folded, lexicon: Lexicon, source: str) -> Iterator[Word]:
+    """Yield the words of a text, in order.
+
+    Args:
+        text: The text, folded.
+        lexicon: The tables.
+        source: The text as it was written.
+    """
     letters = text.text
     kinds, places = lexicon.kinds, text.places
     last = 0
@@ -55,6 +61,8 @@ def words_of(text: Folded, lexicon: Lexicon) -> Iterator[Word]:
             if not wide and not (word.isascii() and word.isalpha()):
                 word = plain(word)
             kind = kinds.get(word, 0)
+            if kind and word in ACCENTED and has_accent(source[places[begin] : places[stop]]):
+                kind = kinds.get(word + ACCENT, 0)
             before = letters[last:begin]
             connected, joined = _GAPS.get(before) or _gap(before)
             yield _new(

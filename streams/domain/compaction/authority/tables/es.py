@@ -32,7 +32,7 @@ SPANISH: Final = Words(
     weak="""
         solicitó solicita solicitado solicitada confirmó confirma confirmado confirmada permitió permite permitido
         permitida aceptó acepta aceptado aceptada rechazó rechazado negó denegó concedió concedido concedida otorgó
-        otorgado dio da dado escribió respondió indicó mencionó declaró explicó decidió decidido espera prefiere
+        otorgado dio dado escribió respondió indicó mencionó declaró explicó decidió decidido espera prefiere
         prefirió sugirió propuso validó validado dejó deja acordó encargó requirió solicitados solicitadas
         confirmados confirmadas permitidos permitidas aceptados aceptadas rechazada rechazados rechazadas concedidos
         concedidas otorgada otorgados otorgadas dada dados dadas decidida decididos decididas validada validados
@@ -54,19 +54,21 @@ SPANISH: Final = Words(
         decisión autoridad mandato prohibición ok
     """,
     assent_noun="aprobación autorización consentimiento aval visto conformidad beneplácito",
-    giver="dio dado da concedió concedido otorgó recibido recibió obtenido obtuvo tiene tenemos hay expresó",
+    giver="dio dado concedió concedido otorgó recibido recibió obtenido obtuvo tiene tenemos hay expresó",
     with_="con tras según bajo por mediante previa",
     lack="sin requiere necesita falta pendiente hasta salvo si antes debe deben ningún ninguna",
     base="confirmar aprobar pedir",
     do="quisiera querría gustaría",
-    skip="ha han había ya también luego explícitamente expresamente claramente después me nos le lo se no",
+    skip="ha han había ya también luego explícitamente expresamente claramente después me nos le lo se no sí",
     join="y e o u pero",
     phrases="""
         como pidió | como solicitó | como se pidió | como se solicitó | como se acordó | según lo acordado |
         según lo solicitado | a petición | a solicitud | por orden | por encargo | luz verde | dio el visto bueno |
         visto bueno | dio su ok | sin preguntar | sin confirmación necesaria | no hace falta preguntar |
         sin objeciones | de acuerdo con borrar | está de acuerdo | están de acuerdo | estuvo de acuerdo |
-        de acuerdo en que
+        de acuerdo en que | da permiso | da el permiso | da su permiso | da autorización | da su autorización |
+        da su aprobación | da su consentimiento | da el visto | da su visto | da el ok | da su ok | da orden |
+        da la orden | da instrucciones
     """,
     exempt="herramientas aprobadas",
     passive_gap=3,

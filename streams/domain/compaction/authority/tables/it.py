@@ -64,7 +64,8 @@ ITALIAN: Final = Words(
     phrases="""
         come richiesto | come chiesto | come concordato | come desiderato | su richiesta | per ordine | via libera |
         luce verde | dato il consenso | d accordo a | senza chiedere | nessuna conferma | nessuna obiezione |
-        d accordo
+        d accordo | si autorizza | si autorizzò | si è autorizzato | si è autorizzata | si approva | si approvò |
+        si è approvato | si è approvata | si vieta | si proibisce | si ordina
     """,
     exempt="strumenti approvati",
     passive_gap=3,
