@@ -42,6 +42,8 @@ _LAST: Final = int(Kind.LAST)
 _PERFECT: Final = int(Kind.PERFECT)
 _OBJECT: Final = int(Kind.OBJECT)
 _PLACE: Final = int(Kind.PLACE)
+_CLIENT: Final = int(Kind.CLIENT)
+_TECHNICAL: Final = int(Kind.TECHNICAL)
 _BESIDE: Final = int(Kind.AGENT | Kind.WITH | Kind.PLACE)
 _VERBS: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE | _BASE
 _ENDING: Final = _JOIN | _PERFECT | _AUXILIARY
@@ -134,7 +136,7 @@ class _Sentence:
             return True
         if len(word.word) == 1 and self._is_spelled(place):
             return True
-        if place < _LABEL_WORDS and word.labels and kind & _PERSON:
+        if place < _LABEL_WORDS and word.labels and kind & _PERSON and not self._is_program(place):
             return True
         return bool(kind & _LOUD) and (
             bool(kind & _VERBS and self._is_verb_of_authority(place, kind, after_person=after_person))
@@ -202,7 +204,7 @@ class _Sentence:
 
     def _does_other(self, place: int, before: int | None) -> bool:
         """Whether the word before a verb, no person's, is who acts: the log confirmed; not: hat den Test genehmigt."""
-        if before is None or not _is_other(self._words[before]):
+        if before is None or not _is_other(self._words[before]) or self._is_in_brackets(before, place):
             return False
         first = before
         for pair in range(before - 2, max(-1, before - 2 * _PAIRS - 1), -2):
@@ -215,6 +217,13 @@ class _Sentence:
             subject = self._subject(first - 1)
             return subject is not None and _is_other(self._words[subject])
         return True
+
+    def _is_in_brackets(self, before: int, place: int) -> bool:
+        """Whether a word ends what is said of a person between commas: the owner, who wrote the script, approved."""
+        words = self._words
+        if not any(words[here].joined for here in range(max(before + 1, place - _NEAR), place + 1)):
+            return False
+        return any(self._is_actor(here) and words[here + 1].joined for here in range(max(0, before - _CLAUSE), before))
 
     def _is_object(self, place: int, first: int) -> bool:
         """Whether a word stands between who acts, or an auxiliary, and the verb that ends the clause."""
@@ -361,10 +370,20 @@ class _Sentence:
 
     def _is_person(self, place: int) -> bool:
         word = self._words[place]
-        if not word.kind & _PERSON or word.inner:
+        if not word.kind & _PERSON or word.inner or (word.kind & _CLIENT and self._is_program(place)):
             return False
         following = self._words[place + 1] if place + 1 < len(self._words) else None
         return following is None or not following.kind & _THING or bool(following.kind & _VERBS)
+
+    def _is_program(self, place: int) -> bool:
+        """Whether a client is one of a protocol or the like: the HTTP client, le client HTTP."""
+        word = self._words[place]
+        if not word.kind & _CLIENT:
+            return False
+        following = self._words[place + 1] if place + 1 < len(self._words) and not word.labels else None
+        return (place > 0 and not word.joined and bool(self._words[place - 1].kind & _TECHNICAL)) or (
+            following is not None and not following.joined and bool(following.kind & _TECHNICAL)
+        )
 
     def _has(self, kind: int, start: int, end: int, *, inner: bool = False) -> bool:
         """Whether a word of a kind is in a stretch of the sentence."""

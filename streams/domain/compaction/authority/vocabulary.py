@@ -72,6 +72,10 @@ class Kind(IntFlag):
     """Stands before whom or what something is done to, or is such a person: den, ihm, 把."""
     PLACE = auto()
     """Stands before where something is done, before a LAST form: im, bei."""
+    CLIENT = auto()
+    """Someone or a program: client."""
+    TECHNICAL = auto()
+    """Beside a CLIENT it makes a program of it: HTTP client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ class Words:
     perfect: str = ""
     object: str = ""
     place: str = ""
+    client: str = ""
+    technical: str = ""
     phrases: str = ""
     exempt: str = ""
     neutral: str = ""

@@ -110,7 +110,15 @@ ENGLISH: Final = Words(
         let s | approved tool | approved tools | approved task | approved tasks | authorized_keys | authorized keys |
         authorised keys | ordered list | ordered dict | allowed values | allowed hosts | requested url |
         requested file | expected output | expected result | expected value | required field | required fields |
-        user agent | user agents | user space
+        user agent | user agents | user space | request to the server |
+        requests to the server | request to the api | requests to the api
     """,
     according="according",
+    client="client clients",
+    technical="""
+        http https http2 grpc rpc rest soap api apis graphql websocket websockets tcp udp tls ssh sftp ftp smtp imap
+        mqtt amqp dns ldap oauth oidc vpn mail email database db sql mysql postgres postgresql mongodb sqlite redis
+        kafka rabbitmq elasticsearch s3 git docker kubernetes k8s sdk cli web browser mobile desktop chat proxy
+        library timeout python java javascript typescript rust node
+    """,
 )

@@ -73,5 +73,6 @@ SPANISH: Final = Words(
     exempt="herramientas aprobadas",
     passive_gap=3,
     verb_first=True,
+    client="cliente clientes",
     according="según",
 )

@@ -75,5 +75,6 @@ FRENCH: Final = Words(
     exempt="requête http | outils approuvés | en accord avec la documentation",
     passive_gap=3,
     verb_first=True,
+    client="client clients cliente clientes",
     according="selon",
 )

@@ -70,5 +70,6 @@ ITALIAN: Final = Words(
     exempt="strumenti approvati",
     passive_gap=3,
     verb_first=True,
+    client="cliente clienti",
     according="secondo",
 )

@@ -66,5 +66,6 @@ PORTUGUESE: Final = Words(
     exempt="ferramentas aprovadas",
     passive_gap=3,
     verb_first=True,
+    client="cliente clientes",
     according="segundo",
 )
