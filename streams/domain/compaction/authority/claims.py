@@ -44,6 +44,7 @@ _OBJECT: Final = int(Kind.OBJECT)
 _PLACE: Final = int(Kind.PLACE)
 _CLIENT: Final = int(Kind.CLIENT)
 _TECHNICAL: Final = int(Kind.TECHNICAL)
+_ACTORS: Final = _PERSON | _OTHER | _AUXILIARY
 _BESIDE: Final = int(Kind.AGENT | Kind.WITH | Kind.PLACE)
 _VERBS: Final = _ASSENT | _SPEECH | _WEAK | _PASSIVE | _BASE
 _ENDING: Final = _JOIN | _PERFECT | _AUXILIARY
@@ -221,7 +222,7 @@ class _Sentence:
     def _is_in_brackets(self, before: int, place: int) -> bool:
         """Whether a word ends what is said of a person between commas: the owner, who wrote the script, approved."""
         words = self._words
-        if not any(words[here].joined for here in range(max(before + 1, place - _NEAR), place + 1)):
+        if not any(word.joined for word in words[max(before + 1, place - _NEAR) : place + 1]):
             return False
         return any(self._is_actor(here) and words[here + 1].joined for here in range(max(0, before - _CLAUSE), before))
 
@@ -230,7 +231,7 @@ class _Sentence:
         words = self._words
         marked = self._follows(first, _OBJECT)
         ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].kind & _ENDING != 0
-        ends = ends and not any(words[here].kind & _PERFECT for here in range(max(first, place - _NEAR), place))
+        ends = ends and not any(word.kind & _PERFECT for word in words[max(first + 1, place - _NEAR) : place])
         far = ends and (marked or words[place].kind & _ASSENT != 0)  # has, as she wrote, the script approved
         passive = person = other = False
         for here in range(first - 1, max(-1, first - 1 - _CLAUSE), -1):
@@ -241,9 +242,10 @@ class _Sentence:
                 if person:
                     return not self._is_bare(here - 1)
                 return not other and self._has_actor(here, marked=marked)
-            passive = passive or kind & _AUXILIARY != 0
-            person = person or self._is_actor(here)
-            other = other or self._is_other_actor(here)
+            if kind & _ACTORS:
+                passive = passive or kind & _AUXILIARY != 0
+                person = person or self._is_actor(here)
+                other = other or self._is_other_actor(here)
         else:
             person = person or first > _CLAUSE  # too far to see: found rather than missed
         if passive:

@@ -157,6 +157,8 @@ class Lexicon(NamedTuple):
         phrases: Claims of several words, by the first two: those of one word under its own and the empty one too.
         exempt: What is no claim, likewise.
         passive_gap: For each auxiliary, most words between it and its participle.
+        overlaps: For each word that only holds others, how far inside it one that may matter begins, and the letters of
+            that one beyond its end; nearest first.
         openings: The first words of phrases and of what is exempt.
     """
 
@@ -165,6 +167,7 @@ class Lexicon(NamedTuple):
     phrases: Phrases
     exempt: Phrases
     passive_gap: Mapping[str, int]
+    overlaps: Mapping[str, tuple[tuple[int, str], ...]]
     openings: frozenset[str]
 
 
@@ -202,8 +205,31 @@ def lexicon(tables: Iterable[Words]) -> Lexicon:
         _by_two(phrases),
         _by_two(exempt),
         gaps,
+        _overlaps(kinds, ideographs),
         frozenset(phrases) | frozenset(exempt),
     )
+
+
+_MATTERS: Final = int(
+    Kind.PERSON | Kind.ASSENT | Kind.SPEECH | Kind.WEAK | Kind.PASSIVE | Kind.NOUN | Kind.ASSENT_NOUN | Kind.SKIP
+)
+
+
+def _overlaps(
+    kinds: Mapping[str, int], ideographs: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[tuple[int, str], ...]]:
+    overlaps = {
+        word: tuple(
+            (inner, other[len(word) - inner :])
+            for inner in range(1, len(word))
+            for other in sorted(ideographs.get(word[inner], ()))
+            if len(other) > len(word) - inner and other.startswith(word[inner:])
+            if not kinds[other] or kinds[other] & _MATTERS
+        )
+        for word, kind in kinds.items()
+        if not kind and word[0] >= FIRST_IDEOGRAPH
+    }
+    return {word: runs for word, runs in overlaps.items() if runs}
 
 
 def _by_two(known: Mapping[str, Sequence[tuple[str, ...]]]) -> Phrases:

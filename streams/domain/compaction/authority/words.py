@@ -89,23 +89,18 @@ _GAPS: Final = {before: _gap(before) for before in ("", *string.whitespace, *str
 """What most words have before them."""
 
 
-_MATTERS: Final = int(
-    Kind.PERSON | Kind.ASSENT | Kind.SPEECH | Kind.WEAK | Kind.PASSIVE | Kind.NOUN | Kind.ASSENT_NOUN | Kind.SKIP
-)
-
-
 def _known(letters: str, start: int, end: int, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     place = start
     while place < end:
         found = _longest(letters, place, end, lexicon)
-        if found and not lexicon.kinds[letters[place : place + found]]:
-            inner = _inner(letters, place, found, lexicon)
-            if inner:
-                found = _longest(letters, place, place + inner, lexicon)
-                if found:
-                    yield place, place + found
-                place += inner
-                continue
+        runs = lexicon.overlaps.get(letters[place : place + found]) if found else None
+        inner = next((inner for inner, rest in runs if letters.startswith(rest, place + found)), 0) if runs else 0
+        if inner:
+            found = _longest(letters, place, place + inner, lexicon)
+            if found:
+                yield place, place + found
+            place += inner
+            continue
         if found:
             yield place, place + found
         place += found or 1
@@ -115,15 +110,3 @@ def _longest(letters: str, place: int, end: int, lexicon: Lexicon) -> int:
     """Return how many letters the longest known word that begins here has; 0 where none does."""
     known = lexicon.ideographs.get(letters[place], ())
     return next((len(word) for word in known if letters.startswith(word, place, end)), 0)
-
-
-def _inner(letters: str, place: int, length: int, lexicon: Lexicon) -> int:
-    """Return how far inside a word that only holds others one begins that ends beyond it; 0 where none does."""
-    for inner in range(1, length):
-        for word in lexicon.ideographs.get(letters[place + inner], ()):
-            if len(word) <= length - inner:
-                break  # the longest come first
-            kind = lexicon.kinds[word]
-            if (not kind or kind & _MATTERS) and letters.startswith(word, place + inner):
-                return inner
-    return 0
