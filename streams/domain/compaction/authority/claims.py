@@ -61,7 +61,7 @@ _LABEL_WORDS: Final = 3
 """Most words of a label at the start of a sentence: ``The user:``."""
 _AUXILIARY_NEAR: Final = 10
 """Most words between an auxiliary and its participle, in any language."""
-_CLAUSE: Final = 24
+_CLAUSE: Final = 16
 """Most words before an object that are looked at for who acts."""
 _PAIRS: Final = 3
 """Most words that are joined to an object: the script *and the test*."""
@@ -222,7 +222,9 @@ class _Sentence:
     def _is_in_brackets(self, before: int, place: int) -> bool:
         """Whether a word ends what is said of a person between commas: the owner, who wrote the script, approved."""
         words = self._words
-        if not any(word.joined for word in words[max(before + 1, place - _NEAR) : place + 1]):
+        if not self._near(place) & _PERSON or not any(
+            word.joined for word in words[max(before + 1, place - _NEAR) : place + 1]
+        ):
             return False
         return any(self._is_actor(here) and words[here + 1].joined for here in range(max(0, before - _CLAUSE), before))
 
@@ -233,6 +235,10 @@ class _Sentence:
         ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].kind & _ENDING != 0
         ends = ends and not any(word.kind & _PERFECT for word in words[max(first + 1, place - _NEAR) : place])
         far = ends and (marked or words[place].kind & _ASSENT != 0)  # has, as she wrote, the script approved
+        if not self._near(place) & (_PERSON | _PERFECT | _AUXILIARY):
+            return first > _CLAUSE and not any(
+                word.joined or (word.kind & _JOIN and not ends) for word in words[first - _CLAUSE + 1 : first + 1]
+            )
         passive = person = other = False
         for here in range(first - 1, max(-1, first - 1 - _CLAUSE), -1):
             kind = words[here].kind
