@@ -110,6 +110,9 @@ SUSPECTS: Final = (
         "l'utilisateur ",
         "a approuv\u00e9 ",
         "nutzer hat ",
+        "test gab ",
+        "mail bat, ",
+        "\u4e3b\u8981\u70b9\u5934",
     ),
 )
 """What the rules of parser, patterns, authority check and markers begin with."""

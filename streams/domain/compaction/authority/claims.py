@@ -233,31 +233,37 @@ class _Sentence:
         words = self._words
         marked = self._follows(first, _OBJECT)
         ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].kind & _ENDING != 0
+        ends = ends and words[place].kind & (_ASSENT | _SPEECH | _PASSIVE) != 0
         ends = ends and not any(word.kind & _PERFECT for word in words[max(first + 1, place - _NEAR) : place])
         far = ends and (marked or words[place].kind & _ASSENT != 0)  # has, as she wrote, the script approved
         if not self._near(place) & (_PERSON | _PERFECT | _AUXILIARY):
             return first > _CLAUSE and not any(
                 word.joined or (word.kind & _JOIN and not ends) for word in words[first - _CLAUSE + 1 : first + 1]
             )
-        passive = person = other = False
+        passive = person = inside = other = beyond = False
+        active = place + 1 < len(words) and words[place + 1].kind & _PERFECT != 0  # genehmigt hat
         for here in range(first - 1, max(-1, first - 1 - _CLAUSE), -1):
             kind = words[here].kind
             if (words[here + 1].joined and not far) or (kind & _JOIN and not ends):
                 break
+            beyond = beyond or words[here + 1].joined or kind & _JOIN != 0
             if kind & _PERFECT:
                 if person:
                     return not self._is_bare(here - 1)
                 return not other and self._has_actor(here, marked=marked)
+            if here == 0 and kind & _AUXILIARY and not words[place].kind & _ASSENT:
+                break  # ist der Test bestätigt, läuft
             if kind & _ACTORS:
-                passive = passive or kind & _AUXILIARY != 0
+                passive = passive or (kind & _AUXILIARY != 0 and (not beyond or words[place].kind & _ASSENT != 0))
                 person = person or self._is_actor(here)
+                inside = inside or (person and not beyond)
                 other = other or self._is_other_actor(here)
         else:
-            person = person or first > _CLAUSE  # too far to see: found rather than missed
+            inside = inside or first > _CLAUSE  # too far to see: found rather than missed
         if passive:
             certain = words[place].kind & (_ASSENT | _SPEECH)
             return not self._follows(first, _AGENT, 2) and (bool(certain) or not self._follows(first, _PLACE, 2))
-        return person
+        return inside or (person and bool(active or words[place].kind & _ASSENT))
 
     def _has_actor(self, auxiliary: int, *, marked: bool) -> bool:
         """Whether who stands before an auxiliary may have acted: a person, or where an object is marked anyone."""
