@@ -25,7 +25,7 @@ from streams.domain.compaction.authority.sentences import Quotable, Sentence, Wh
 from streams.domain.compaction.authority.vocabulary import Lexicon, lexicon
 from streams.domain.compaction.authority.words import Word, words_of
 
-AUTHORITY_VERSION: Final = "pratique-authority-3"
+AUTHORITY_VERSION: Final = "pratique-authority-4"
 """Changes with every change of the check's code that could change a result for the same tables and text."""
 
 
