@@ -232,7 +232,8 @@ class _Sentence:
         """Whether a word stands between who acts, or an auxiliary, and the verb that ends the clause."""
         words = self._words
         marked = self._follows(first, _OBJECT)
-        ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].kind & _ENDING != 0
+        ends = place + 1 >= len(words) or words[place + 1].joined or words[place + 1].stopped
+        ends = ends or words[place + 1].kind & _ENDING != 0
         ends = ends and words[place].kind & (_ASSENT | _SPEECH | _PASSIVE) != 0
         ends = ends and not any(word.kind & _PERFECT for word in words[max(first + 1, place - _NEAR) : place])
         far = ends and (marked or words[place].kind & _ASSENT != 0)  # has, as she wrote, the script approved

@@ -19,6 +19,7 @@ _WORD: Final = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
 _CONNECTORS: Final = frozenset(f"{CONNECTOR}/\\@")
 _PERSON: Final = int(Kind.PERSON)
 _JOINING: Final = re.compile("[,;()\u3001\u2013\u2014]| - ")
+_STOPPING: Final = re.compile(r"[.!?]\s")
 _LABEL: Final = re.compile(r"[ \t*]{0,4}:")
 
 
@@ -31,6 +32,7 @@ class Word(NamedTuple):
         start: Where in the text it begins.
         inner: It is part of an identifier or path.
         joined: A comma stands before it.
+        stopped: A full stop and a blank stand before it: where it begins with a small letter, the sentence may go on.
         labels: It is a person's, and a colon stands after it.
     """
 
@@ -39,6 +41,7 @@ class Word(NamedTuple):
     start: int
     inner: bool
     joined: bool
+    stopped: bool
     labels: bool
 
 
@@ -64,7 +67,7 @@ def words_of(text: Folded, lexicon: Lexicon, source: str) -> Iterator[Word]:
             if kind and word in ACCENTED and has_accent(source[places[begin] : places[stop]]):
                 kind = kinds.get(word + ACCENT, 0)
             before = letters[last:begin]
-            connected, joined = _GAPS.get(before) or _gap(before)
+            connected, joined, stopped = _GAPS.get(before) or _gap(before)
             yield _new(
                 Word,
                 (
@@ -73,15 +76,17 @@ def words_of(text: Folded, lexicon: Lexicon, source: str) -> Iterator[Word]:
                     places[begin],
                     connected or letters[stop : stop + 1] in _CONNECTORS,
                     joined,
+                    stopped,
                     kind & _PERSON != 0 and _LABEL.match(letters, stop) is not None,
                 ),
             )
             last = stop
 
 
-def _gap(before: str) -> tuple[bool, bool]:
-    """Say whether what stands before a word makes it part of an identifier, and whether it parts claims."""
-    return before[-1:] in _CONNECTORS, _JOINING.search(before) is not None
+def _gap(before: str) -> tuple[bool, bool, bool]:
+    """Say whether what stands before a word makes it part of an identifier, parts claims, and may end a sentence."""
+    connected = before[-1:] in _CONNECTORS
+    return connected, _JOINING.search(before) is not None, _STOPPING.search(before) is not None
 
 
 _new: Final = tuple.__new__

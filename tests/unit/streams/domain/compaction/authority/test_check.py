@@ -100,6 +100,12 @@ def test_a_claim_is_found_among_honest_sentences(hit: tuple[str, str], near: tup
     assert found(space.join(texts), sources)
 
 
+@pytest.mark.parametrize(("language", "text"), HITS)
+def test_a_claim_before_a_sentence_that_begins_with_a_small_letter_is_found(language: str, text: str) -> None:
+    sources = Quotable(users=(SAMPLES[language]["user_message"],))
+    assert found(f"{text.removesuffix('.')}. src/reader.py", sources)
+
+
 @given(st.sampled_from([text for language, text in HITS if language not in {"zh", "ja"}]), st.data())
 def test_no_disguise_of_letters_hides_a_claim(text: str, data: st.DataObject) -> None:
     unseen = data.draw(st.sampled_from(["", "\u200b", "\u00ad", "\u2060", "\U000e0020"]))
