@@ -5,7 +5,7 @@ hold: a name of a digest directly before ("sha256=", "md5: ", "fingerprint is ")
 characters of base64, as such digests have. A digest of a password is none: passwords are found from it. Nor is what has
 a word for a secret right before an algorithm's name ("api_key sha256=", "hmac-sha256: "): that is how keys for the
 algorithm are written. Keys that are shown or that find a record, and files, have digests. So has what stands in a list
-of checksums, with the file's name behind it (``sha256sum``) or before it (``--tag``), whatever that name is.
+of checksums, with a file's name behind it, whatever that name and the one on the line before are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ _CALLED: Final = re2.compile(
     rb"""(?:sha[0-9]{1,3}[:=-])?([A-Za-z0-9+/_-]{22,128})"""
 )
 _LISTED: Final = re2.compile(rb"\\?([0-9A-Fa-f]{32,128})(?:  | \*)[^\s]")
-_TAGGED: Final = re2.compile(rb"(?i)(?:md5|sha-?[0-9]{1,3}|blake2[bs]?) \([^()\n]{1,255}\) = ([0-9a-f]{32,128})\s*\z")
 _LINE: Final = 512
 """Bytes of a line of a list of checksums before its digest ends, at most."""
 _IN_HEXADECIMAL: Final = frozenset({32, 40, 56, 64, 96, 128})
@@ -65,7 +64,7 @@ def _is_listed(text: bytes, start: int, end: int) -> bool:
     begin = text.rfind(b"\n", max(0, start - _LINE), start) + 1
     stop = text.find(b"\n", end, end + _AFTER)
     line = text[max(begin, start - _LINE) : end + _AFTER if stop < 0 else stop]
-    found = _LISTED.match(line) or _TAGGED.search(line)
+    found = _LISTED.match(line)
     if found is None:
         return False
     first = max(begin, start - _LINE)

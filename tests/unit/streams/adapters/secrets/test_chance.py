@@ -140,6 +140,22 @@ def test_a_word_that_noise_would_not_make_names_a_secret_beside_it(text: str) ->
     assert find(text)
 
 
+_LINE: Final = base64.b64encode(random.Random(5).randbytes(57)).decode()  # noqa: S311 - any value
+_KEY_IN_BASE32: Final = "AQDMWNKRETLJ4CAZMENWLGU72WKLQ3ZNFBKEYAGOCW554UUS5UQQ===="
+
+
+@pytest.mark.parametrize("beginning", ["id/Kx7mCNSoJKUd2X7", "sa/8sV2wC1jH6gF3dS5"])
+def test_a_line_of_base64_goes_on_in_the_next(beginning: str) -> None:
+    assert find(f"words\n{beginning}")
+    assert find(f"{_LINE}\n{beginning}") == []
+
+
+def test_a_long_piece_with_a_digit_is_no_name_however_few_it_has() -> None:
+    value = "RFIGCMTIJNM2FW672YWNNRG7ATT3UR2JGDG5MXHXXCDPATEBZKXQ"
+    assert find(f"{_KEY_IN_BASE32} {value}====") == []
+    assert find(f"api_key = {value}")
+
+
 _NAMES: Final = (
     *("AWS_S3_V4_EU1_API_KEY", "OAUTH2_P12_KS01_PWD", "GCP_K8S_EU1_V2_SMTP_KEY", "E2E_S3_V2_K8S_JWT_KEY"),
     *("K8S_USW2_RDS_PG15_PWD", "VPN_L2TP_GW01_USW2_PSK", "kv-usw2-k8s01-ops-pwd", "App1_K8s_Ops_Db_Password"),
